@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"minos.dev/minos/api/load"
+)
+
+// largest is how large a file of declarations may be. A larger one is a mistake, or an attack on whoever reads it.
+const largest = 16 << 20
+
+// A folder is what a folder declares.
+type folder struct {
+	files     int
+	documents []*load.Document
+	problems  []load.Problem
+}
+
+// readFolder reads every YAML file below a folder, or one file. What cannot be read is an error, never nothing: a check
+// that passes over a file it could not open would be worth nothing.
+func readFolder(ctx context.Context, root string) (*folder, error) {
+	reader, err := load.NewReader()
+	if err != nil {
+		return nil, err
+	}
+	found := &folder{}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			return skipHidden(root, path, entry)
+		}
+		if !isDeclaration(root, path, entry) {
+			return nil
+		}
+		return found.read(reader, root, path)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Hint(fmt.Errorf("there is no folder or file %q", root), "give the folder that holds your declarations, or '.' for this one")
+	}
+	return found, err
+}
+
+// skipHidden passes over folders such as .git.
+func skipHidden(root, path string, entry fs.DirEntry) error {
+	if path != root && strings.HasPrefix(entry.Name(), ".") {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// isDeclaration says whether a file may hold declarations: by its name, or because it was asked for by name.
+func isDeclaration(root, path string, entry fs.DirEntry) bool {
+	if path == root {
+		return true
+	}
+	extension := filepath.Ext(path)
+	return entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") && (extension == ".yaml" || extension == ".yml")
+}
+
+// read reads one file. Its name is kept as a path below the folder, so that it reads the same wherever the folder lies.
+func (f *folder) read(reader *load.Reader, root, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if info.Size() > largest {
+		return fmt.Errorf("%s has %d MiB, and a file of declarations may have %d", path, info.Size()>>20, largest>>20)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(path)
+	if below, err := filepath.Rel(root, path); err == nil && below != "." {
+		name = below
+	}
+	documents, problems := reader.Read(filepath.ToSlash(name), text)
+	if len(documents) > 0 || len(problems) > 0 {
+		f.files++
+	}
+	f.documents = append(f.documents, documents...)
+	f.problems = append(f.problems, problems...)
+	return nil
+}

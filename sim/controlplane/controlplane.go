@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Options say how a control plane is started.
+type Options struct {
+	// Dir keeps its state: started again on the same folder, it goes on where it was.
+	Dir string
+	// Port is the port of the API server on loopback. Zero picks a free one.
+	Port int
+}
+
+// A ControlPlane is a running control plane.
+type ControlPlane struct {
+	// Kubeconfig is a file with which its administrator reaches it.
+	Kubeconfig string
+
+	process    *process
+	clusterAPI *process
+}
+
+// Start starts a control plane and returns when it is ready.
+func Start(ctx context.Context, options Options) (*ControlPlane, error) {
+	p, err := start(ctx, "minos-kube ready:", "dev", "--dir", options.Dir, "--port", strconv.Itoa(options.Port))
+	if err != nil {
+		return nil, err
+	}
+	_, rest, _ := strings.Cut(p.ready, "kubeconfig=")
+	kubeconfig, _, found := strings.Cut(rest, " after=")
+	if !found {
+		return nil, errors.Join(fmt.Errorf("minos-kube said something else than where its kubeconfig is: %q", p.ready), p.stop())
+	}
+	return &ControlPlane{Kubeconfig: kubeconfig, process: p}, nil
+}
+
+// StartClusterAPI starts Cluster API's core controllers beside the control plane and returns when they are ready.
+func (c *ControlPlane) StartClusterAPI(ctx context.Context) error {
+	p, err := start(ctx, "minos-kube capi ready:", "capi", "--kubeconfig", c.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	c.clusterAPI = p
+	return nil
+}
+
+// Config returns how its administrator reaches it, without a client-side rate limit: it is ours alone.
+func (c *ControlPlane) Config() (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	return config, nil
+}
+
+// Stop stops everything and waits until it has: the controllers first, while there is still an API server to talk to.
+func (c *ControlPlane) Stop() error {
+	var clusterAPI error
+	if c.clusterAPI != nil {
+		clusterAPI = c.clusterAPI.stop()
+	}
+	return errors.Join(clusterAPI, c.process.stop())
+}
+
+// Kill ends everything at once, as a power cut would.
+func (c *ControlPlane) Kill() {
+	if c.clusterAPI != nil {
+		c.clusterAPI.kill()
+	}
+	c.process.kill()
+}
