@@ -89,7 +89,7 @@ func (r Roles) Chain(name api.Name) ([]*api.NodeRole, error) {
 	seen := map[api.Name]bool{}
 	for next := name; next != ""; {
 		if seen[next] {
-			return nil, fmt.Errorf("role %q extends itself, by way of %q: end the circle in one of them", name, chain[0].Name)
+			return nil, fmt.Errorf("role %q extends itself, by way of %q: end the circle in one of them", next, chain[0].Name)
 		}
 		seen[next] = true
 		role, err := r.Get(next)

@@ -3,7 +3,9 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -39,26 +41,48 @@ func (d *Document) problems(verdicts field.ErrorList) []Problem {
 	return problems
 }
 
-// describe says what a verdict says, without repeating the path, and with the value only where it is short and plain.
+// describe says what a verdict says, without repeating the path.
 func describe(verdict *field.Error) string {
 	detail := strings.TrimPrefix(verdict.Detail, verdict.Field+" in body ")
 	switch verdict.Type {
 	case field.ErrorTypeRequired:
-		if detail == "" {
-			return "must be set"
-		}
-		return detail
+		return cmp.Or(detail, "must be set")
 	case field.ErrorTypeDuplicate:
-		return fmt.Sprintf("%v stands here twice: remove one", verdict.BadValue)
-	case field.ErrorTypeTooMany:
-		return strings.TrimSpace("has too many items: " + detail)
+		return fmt.Sprintf("%s stands here twice: remove one", repeated(verdict.BadValue))
+	case field.ErrorTypeTypeInvalid:
+		// The library ends with the type that it found, in quotes.
+		return strings.NewReplacer(`: "`, ", not a ", `"`, "").Replace(detail)
 	}
-	switch value := verdict.BadValue.(type) {
-	case string, int64, float64, bool:
-		if detail != "" {
-			return fmt.Sprintf("%#v: %s", value, detail)
+	if value := shown(verdict.BadValue); value != "" {
+		return value + ": " + cmp.Or(detail, "is not allowed")
+	}
+	return cmp.Or(detail, verdict.Error())
+}
+
+// longest is how long a value may be to be repeated. Longer ones are certificates, scripts and the like: they would bury
+// the message, and may hold what should not be shown.
+const longest = 80
+
+// shown is a value as the message repeats it, or nothing if it is better not repeated.
+func shown(value any) string {
+	switch value := value.(type) {
+	case string:
+		if len(value) <= longest && !strings.Contains(value, "\n") {
+			return strconv.Quote(value)
 		}
-		return fmt.Sprintf("%#v is not allowed", value)
+	case int64, float64, bool:
+		return fmt.Sprint(value)
 	}
-	return detail
+	return ""
+}
+
+// repeated names the item of a list that is there twice. In a list of objects it is known by its key, a map of one
+// entry.
+func repeated(value any) string {
+	if keys, ok := value.(map[string]any); ok {
+		for key, inner := range keys {
+			return key + " " + shown(inner)
+		}
+	}
+	return shown(value)
 }

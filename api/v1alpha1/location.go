@@ -72,7 +72,8 @@ type KubeVirtLocation struct {
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// image is where the system disk's content comes from. Without it: the Image Factory.
+	// image is where the system disk's content comes from. Without it: the Image Factory. Changing it rolls nothing: it
+	// applies to new machines.
 	// +optional
 	Image *ImageSource `json:"image,omitempty"`
 }
@@ -105,15 +106,23 @@ type Place struct {
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 
-	// limits bound what may be made here. Lowering them removes nothing: they apply to new machines.
+	// limits bound what may be made here. Changing them rolls and removes nothing: they apply to new machines.
 	// +optional
 	Limits *PlaceLimits `json:"limits,omitempty"`
 
 	// namespaces selects the namespaces whose pools may use the place, by their labels; an empty selector selects all.
-	// Without it, no pool may. It works on a ClusterLocation only. Taking a namespace out removes no machine: its pools
-	// cannot grow any more.
+	// Without it, no pool may. It works on a ClusterLocation only. Changing it rolls and removes nothing: pools of a
+	// namespace that is no longer selected cannot grow.
 	// +optional
-	Namespaces *metav1.LabelSelector `json:"namespaces,omitempty"`
+	Namespaces *NamespaceSelector `json:"namespaces,omitempty"`
+}
+
+// NamespaceSelector selects namespaces by their labels.
+type NamespaceSelector struct {
+	// matchLabels are the labels that a namespace must have, all of them. Without it: every namespace is selected.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=16
+	MatchLabels map[string]string `json:"matchLabels,omitempty"`
 }
 
 // PlaceNetwork is the network settings of a place.
@@ -180,8 +189,7 @@ type ImageSource struct {
 	// +optional
 	Factory *FactoryImage `json:"factory,omitempty"`
 
-	// url is an image that was prepared beforehand. It must hold what the roles that are used here need. Changing it
-	// replaces every machine of the place's pools.
+	// url is an image that was prepared beforehand. It must hold what the roles that are used here need.
 	// +optional
 	URL URL `json:"url,omitempty"`
 }

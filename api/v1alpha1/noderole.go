@@ -17,7 +17,7 @@ import (
 // +kubebuilder:printcolumn:name="Per-cluster",type=string,JSONPath=`.spec.perCluster`,description="How many machines of the role a cluster may have"
 // +kubebuilder:printcolumn:name="Extensions",type=string,JSONPath=`.spec.extensions`,description="System extensions that the role adds"
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
-// +kubebuilder:validation:XValidation:rule="!has(self.spec.extends) || self.spec.extends != self.metadata.name",message="spec.extends names the role itself: name another role, or remove it"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.extends) || self.spec.extends != self.metadata.name",fieldPath=".spec.extends",message="names the role itself: name another role, or remove it"
 type NodeRole struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -39,8 +39,7 @@ type NodeRoleList struct {
 	Items           []NodeRole `json:"items"`
 }
 
-// NodeRoleSpec is what a role is. Every field but description, extends and perCluster rolls the machines of every pool
-// of the role when it changes: extensions, kernel arguments and hardware by a new image, the rest by a new configuration.
+// NodeRoleSpec is what a role is. A change reaches the machines of every pool of the role.
 //
 // +kubebuilder:validation:MinProperties=1
 type NodeRoleSpec struct {
@@ -51,7 +50,7 @@ type NodeRoleSpec struct {
 	Description string `json:"description,omitempty"`
 
 	// extends is another role that this one builds on. Lists and maps are added to those of the other role; a scalar
-	// that is set here wins.
+	// that is set here wins. Changing it rolls the machines as a change of what it brings would.
 	// +optional
 	Extends Name `json:"extends,omitempty"`
 
@@ -73,7 +72,8 @@ type NodeRoleSpec struct {
 	Extensions []string `json:"extensions,omitempty"`
 
 	// kernelArgs are kernel command-line arguments, for example net.ifnames=0; a leading "-" removes a default one.
-	// They are part of the image and public: never put a secret here.
+	// They are part of the image and public: never put a secret here. Changing them makes another image, as for
+	// extensions.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -82,7 +82,8 @@ type NodeRoleSpec struct {
 	// +listType=set
 	KernelArgs []string `json:"kernelArgs,omitempty"`
 
-	// kernelModules are kernel modules to load. An extension that brings a module does not load it.
+	// kernelModules are kernel modules to load. An extension that brings a module does not load it. Changing them rolls
+	// the machines: metal reboots, machines in other places are replaced.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -90,13 +91,13 @@ type NodeRoleSpec struct {
 	// +listMapKey=name
 	KernelModules []KernelModule `json:"kernelModules,omitempty"`
 
-	// sysctls are kernel settings, for example vm.nr_hugepages: "1024".
+	// sysctls are kernel settings, for example vm.nr_hugepages: "1024". Changing them is applied live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 
 	// services configures extension services. A service that wants a configuration and has none keeps the machine from
-	// ending its boot.
+	// ending its boot. Changing it is applied live: Talos restarts the service, and the machine stays up.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -108,19 +109,21 @@ type NodeRoleSpec struct {
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 
-	// labels are put on the Nodes of the role.
+	// labels are put on the Nodes of the role. Changing them is applied live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// taints are put on the Nodes of the role when they register.
+	// taints are put on the Nodes of the role when they register. Changing them rolls the machines: a Node's taints
+	// belong to the cluster once it is registered.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	Taints []Taint `json:"taints,omitempty"`
 
-	// hardware is what a machine must have for the role. A machine without it would not end its boot.
+	// hardware is what a machine must have for the role. A machine without it would not end its boot. Changing it rolls
+	// nothing: it says which machines may have the role.
 	// +optional
 	Hardware *Hardware `json:"hardware,omitempty"`
 

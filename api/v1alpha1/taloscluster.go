@@ -50,7 +50,7 @@ type TalosClusterList struct {
 
 // TalosClusterSpec is what a cluster should be.
 //
-// +kubebuilder:validation:XValidation:rule="has(self.controlPlane.kamaji) || has(self.endpoint)",fieldPath=".endpoint",reason=FieldValueRequired,message="must be set for this kind of control plane: give the host by which machines reach the API server"
+// +kubebuilder:validation:XValidation:rule="!(has(self.controlPlane.external) || has(self.controlPlane.talos)) || has(self.endpoint)",fieldPath=".endpoint",reason=FieldValueRequired,message="must be set for this kind of control plane: give the host by which machines reach the API server"
 // +kubebuilder:validation:XValidation:rule="has(self.network) == has(oldSelf.network)",message="network is chosen when the cluster is made and cannot be added or removed later: make a new cluster with the networks that you want"
 type TalosClusterSpec struct {
 	// kubernetesVersion is the version of the control plane and of every kubelet, for example v1.36.3. The Talos version
