@@ -24,7 +24,7 @@ type ClusterLocation struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the place is.
+	// spec is what the place is: exactly one member is set, and which one cannot change.
 	// +required
 	Spec LocationSpec `json:"spec,omitzero"`
 

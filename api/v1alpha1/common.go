@@ -48,7 +48,7 @@ type Address string
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=2048
-// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost() != ”",message="must be an address that begins with https:// or http://"
+// +kubebuilder:validation:XValidation:rule="isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHost().size() > 0",message="must be an address that begins with https:// or http://"
 type URL string
 
 // Architecture is the processor architecture of machines.

@@ -34,8 +34,7 @@ const (
 	ConditionClusterReady = "ClusterReady"
 	// ConditionRoleReady: the role, and every role that it extends, exists and its extensions exist for this version.
 	ConditionRoleReady = "RoleReady"
-	// ConditionLocationReady: the place exists, may be used by this pool, and can make machines. Also on locations
-	// themselves stands Ready alone.
+	// ConditionLocationReady: the place exists, may be used by this pool, and can make machines.
 	ConditionLocationReady = "LocationReady"
 	// ConditionConfigurationReady: the layers merge to a machine configuration that Talos accepts.
 	ConditionConfigurationReady = "ConfigurationReady"

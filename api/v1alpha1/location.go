@@ -25,7 +25,7 @@ type Location struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the place is.
+	// spec is what the place is: exactly one member is set, and which one cannot change.
 	// +required
 	Spec LocationSpec `json:"spec,omitzero"`
 

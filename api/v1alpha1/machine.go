@@ -27,7 +27,7 @@ type Machine struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.podCPU) || has(self.size.resources)",message="podCPU works with size.resources only, because KubeVirt refuses it beside an instance type: remove it, or give size.resources"
 type KubeVirtMachine struct {
-	// size is how large a machine is. Changing it replaces every machine.
+	// size is how large a machine is: by an instance type or by resources, not both. Changing it replaces every machine.
 	// +required
 	Size KubeVirtSize `json:"size,omitzero"`
 
@@ -200,7 +200,7 @@ type MetalHost struct {
 	// +required
 	Address Address `json:"address,omitempty"`
 
-	// disk is the disk that Talos is installed on. Changing it reinstalls the machine.
+	// disk is the disk that Talos is installed on, by its path or by what it is. Changing it reinstalls the machine.
 	// +required
 	Disk InstallDisk `json:"disk,omitzero"`
 

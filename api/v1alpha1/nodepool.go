@@ -93,7 +93,8 @@ type NodePoolSpec struct {
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// machine is what a machine is made of. Its member must be that of the location.
+	// machine is what a machine is made of, by the kind of place: exactly one member is set, the one that the location
+	// has. What changing it does stands at each field; its kind cannot change.
 	// +required
 	Machine Machine `json:"machine,omitzero"`
 

@@ -210,7 +210,7 @@ type ServiceVariable struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z_][A-Za-z0-9_]*$')",message="must be the name of an environment variable, for example TS_ROUTES"
 	Name string `json:"name,omitempty"`
 
-	// from is where its value comes from.
+	// from is where its value comes from: exactly one member is set.
 	// +required
 	From ValueSource `json:"from,omitzero"`
 }
@@ -224,7 +224,7 @@ type ServiceFile struct {
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/')",message="must be an absolute path"
 	Path string `json:"path,omitempty"`
 
-	// from is where its content comes from.
+	// from is where its content comes from: exactly one member is set.
 	// +required
 	From ValueSource `json:"from,omitzero"`
 }

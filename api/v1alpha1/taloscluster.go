@@ -50,7 +50,7 @@ type TalosClusterList struct {
 
 // TalosClusterSpec is what a cluster should be.
 //
-// +kubebuilder:validation:XValidation:rule="!(has(self.controlPlane.external) || has(self.controlPlane.talos)) || has(self.endpoint)",fieldPath=".endpoint",reason=FieldValueRequired,message="must be set for this kind of control plane: give the host by which machines reach the API server"
+// +kubebuilder:validation:XValidation:rule="has(self.endpoint) || has(self.controlPlane.kamaji) || !(has(self.controlPlane.external) || has(self.controlPlane.talos))",fieldPath=".endpoint",reason=FieldValueRequired,message="must be set for this kind of control plane: give the host by which machines reach the API server"
 // +kubebuilder:validation:XValidation:rule="has(self.network) == has(oldSelf.network)",message="network is chosen when the cluster is made and cannot be added or removed later: make a new cluster with the networks that you want"
 type TalosClusterSpec struct {
 	// kubernetesVersion is the version of the control plane and of every kubelet, for example v1.36.3. The Talos version
@@ -77,7 +77,7 @@ type TalosClusterSpec struct {
 	// +optional
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
 
-	// controlPlane is what runs the Kubernetes API. Its kind cannot change.
+	// controlPlane is what runs the Kubernetes API: exactly one member is set. Its kind cannot change.
 	// +required
 	ControlPlane ControlPlane `json:"controlPlane,omitzero"`
 

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Few targets, each for one purpose. 'make help' lists them.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# No C compiler is needed, and paths of the builder stay out of what is built. The same flags everywhere let all builds
+# share one cache.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
+# The Go of this machine is the one that is used; nothing is downloaded in its place.
+export GOTOOLCHAIN := local
+
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+# Tools are pinned in a module file of their own, so that go.mod stays clean. Go builds them once and caches them.
+TOOL := go tool -modfile=go.tools.mod
+
+.PHONY: help
+help: ## Show this list.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## Build bin/minos.
+	@mkdir -p bin
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+.PHONY: kube
+kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
+	@kube/build
+
+.PHONY: test
+test: kube ## Run all tests, on a real control plane.
+	go test ./...
+	go -C kube test ./...
+
+.PHONY: lint
+lint: ## Look for what the compiler does not see.
+	$(TOOL) golangci-lint run ./...
+	cd kube && go tool -modfile=../go.tools.mod golangci-lint run --config ../.golangci.yml ./...
+
+.PHONY: generate
+generate: ## Write everything that is generated: deep copies, definitions, reference pages.
+	$(TOOL) controller-gen object:headerFile=api/header.txt paths=./api/v1alpha1 output:object:dir=api/v1alpha1
+	$(TOOL) controller-gen crd paths=./api/v1alpha1 output:crd:dir=charts/minos/crds
+	go run ./docs/reference
+
+.PHONY: verify
+verify: generate lint ## Generate and lint, and fail if that changed anything.
+	go mod tidy -diff
+	go -C kube mod tidy -diff
+	@changed=$$(git status --porcelain); if [ -n "$$changed" ]; then \
+		echo "generated files differ from what is committed: run 'make generate' and commit the result"; \
+		git --no-pager diff --stat; echo "$$changed"; exit 1; fi
+
+.PHONY: bench
+bench: kube ## Measure, as ratios within one run.
+	go test -run '^$$' -bench . -benchtime 1x ./...
+
+.PHONY: demo
+demo: build kube ## Show what works today: a folder that is checked, and a cluster that holds it to the same rules.
+	@sim/demo

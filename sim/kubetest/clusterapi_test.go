@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kubetest_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"minos.dev/minos/sim/kubetest"
+)
+
+func TestMain(m *testing.M) { kubetest.MainWith(m, kubetest.Options{ClusterAPI: true}) }
+
+// within bounds what Cluster API takes on a busy machine.
+const within = 2 * time.Minute
+
+// fleet is a cluster whose infrastructure is a kind made by hand, and three machines of it.
+const fleet = `
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: Cluster
+metadata: {name: fleet}
+spec:
+  infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: HandCluster, name: fleet}
+  controlPlaneEndpoint: {host: 127.0.0.1, port: 6443}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: HandCluster
+metadata: {name: fleet}
+spec: {}
+---
+apiVersion: infrastructure.cluster.x-k8s.io/v1beta1
+kind: HandMachineTemplate
+metadata: {name: workers}
+spec: {template: {spec: {size: small}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: bootstrap, labels: {cluster.x-k8s.io/cluster-name: fleet}}
+stringData: {value: "machine: {}"}
+---
+apiVersion: cluster.x-k8s.io/v1beta2
+kind: MachineDeployment
+metadata: {name: workers}
+spec:
+  clusterName: fleet
+  replicas: 3
+  selector: {matchLabels: {pool: workers}}
+  template:
+    metadata: {labels: {pool: workers}}
+    spec:
+      clusterName: fleet
+      bootstrap: {dataSecretName: bootstrap}
+      infrastructureRef: {apiGroup: infrastructure.cluster.x-k8s.io, kind: HandMachineTemplate, name: workers}
+`
+
+// TestClusterAPIMakesMachines takes a MachineDeployment to running Machines with Cluster API's own controllers. The test
+// is the infrastructure: it says that things are provisioned, and makes the Nodes.
+func TestClusterAPIMakesMachines(t *testing.T) {
+	c, namespace := kubetest.Client(t), kubetest.Namespace(t)
+	for _, kind := range []string{"HandCluster", "HandMachine", "HandMachineTemplate"} {
+		if err := kubetest.Install(t.Context(), c, handMade(kind)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	apply(t, namespace, fleet)
+	kubeconfig(t, namespace, "fleet")
+	kubetest.Eventually(t, within, func(ctx context.Context) error { return provision(ctx, c, namespace) })
+	kubetest.Eventually(t, within, func(ctx context.Context) error { return running(ctx, c, namespace, 3) })
+
+	scale(t, namespace, 1)
+	kubetest.Eventually(t, within, func(ctx context.Context) error { return running(ctx, c, namespace, 1) })
+}
+
+// TestClusterAPIRefuses expects Cluster API's own webhooks to answer.
+func TestClusterAPIRefuses(t *testing.T) {
+	c, namespace := kubetest.Client(t), kubetest.Namespace(t)
+	text := strings.Replace(fleet[strings.LastIndex(fleet, "---\n")+4:], "matchLabels: {pool: workers}", "matchLabels: {pool: others}", 1)
+	err := c.Create(t.Context(), object(t, text, namespace))
+	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), "must match spec.selector") {
+		t.Errorf("a selector that selects other machines: %v", err)
+	}
+}
+
+// handMade is the definition of an infrastructure kind that anything can be put into.
+func handMade(kind string) *apiextensionsv1.CustomResourceDefinition {
+	open, plural := true, strings.ToLower(kind)+"s"
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: plural + ".infrastructure.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1beta1"},
+		},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "infrastructure.cluster.x-k8s.io", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: strings.ToLower(kind), Kind: kind, ListKind: kind + "List"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1beta1", Served: true, Storage: true,
+				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: &open,
+				}},
+			}},
+		},
+	}
+}
+
+// object reads one object for a namespace.
+func object(t *testing.T, text, namespace string) *unstructured.Unstructured {
+	t.Helper()
+	read := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), read); err != nil {
+		t.Fatal(err)
+	}
+	read.SetNamespace(namespace)
+	return read
+}
+
+// apply creates every object of a text.
+func apply(t *testing.T, namespace, text string) {
+	t.Helper()
+	for _, part := range strings.Split(text, "---\n") {
+		if err := kubetest.Client(t).Create(t.Context(), object(t, part, namespace)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kubeconfig tells Cluster API how to reach the cluster: it is the management cluster itself.
+func kubeconfig(t *testing.T, namespace, cluster string) {
+	t.Helper()
+	text, err := os.ReadFile(kubetest.Kubeconfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{Name: cluster + "-kubeconfig", Namespace: namespace, Labels: map[string]string{"cluster.x-k8s.io/cluster-name": cluster}},
+		Data:       map[string][]byte{"value": text},
+	}
+	if err := kubetest.Client(t).Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// list returns the objects of a kind.
+func list(ctx context.Context, c client.Client, namespace, apiVersion, kind string) ([]unstructured.Unstructured, error) {
+	found := &unstructured.UnstructuredList{}
+	found.SetAPIVersion(apiVersion)
+	found.SetKind(kind + "List")
+	err := c.List(ctx, found, client.InNamespace(namespace))
+	return found.Items, err
+}
+
+// provision does what an infrastructure provider does: it says that cluster and machines are there, and each machine
+// becomes a Node.
+func provision(ctx context.Context, c client.Client, namespace string) error {
+	for _, kind := range []string{"HandCluster", "HandMachine"} {
+		found, err := list(ctx, c, namespace, "infrastructure.cluster.x-k8s.io/v1beta1", kind)
+		if err != nil {
+			return err
+		}
+		for i := range found {
+			if err := provisionOne(ctx, c, &found[i]); err != nil {
+				return err
+			}
+		}
+		if want := map[string]int{"HandCluster": 1, "HandMachine": 3}[kind]; len(found) != want {
+			return fmt.Errorf("there are %d %s, want %d", len(found), kind, want)
+		}
+	}
+	return nil
+}
+
+// provisionOne marks one object as provisioned.
+func provisionOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+	if object.GetKind() == "HandMachine" {
+		if err := unstructured.SetNestedField(object.Object, "hand://"+object.GetName(), "spec", "providerID"); err != nil {
+			return err
+		}
+		if err := c.Update(ctx, object); err != nil {
+			return err
+		}
+		if err := makeNode(ctx, c, object.GetName()); err != nil {
+			return err
+		}
+	}
+	if err := unstructured.SetNestedField(object.Object, true, "status", "initialization", "provisioned"); err != nil {
+		return err
+	}
+	return c.Status().Update(ctx, object)
+}
+
+// makeNode makes a Node as a machine would.
+func makeNode(ctx context.Context, c client.Client, name string) error {
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{ProviderID: "hand://" + name}}
+	return client.IgnoreAlreadyExists(c.Create(ctx, node))
+}
+
+// running wants as many Machines that have become Nodes, and no others.
+func running(ctx context.Context, c client.Client, namespace string, want int) error {
+	machines, err := list(ctx, c, namespace, "cluster.x-k8s.io/v1beta2", "Machine")
+	if err != nil {
+		return err
+	}
+	with := 0
+	for _, machine := range machines {
+		if node, _, _ := unstructured.NestedString(machine.Object, "status", "nodeRef", "name"); node != "" {
+			with++
+		}
+	}
+	if len(machines) != want || with != want {
+		return fmt.Errorf("%d machines of which %d have a node, want %d", len(machines), with, want)
+	}
+	return nil
+}
+
+// scale changes the number of machines. Cluster API removes infrastructure objects itself: nothing holds them here.
+func scale(t *testing.T, namespace string, replicas int64) {
+	t.Helper()
+	deployment := object(t, fleet[strings.LastIndex(fleet, "---\n")+4:], namespace)
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	if err := kubetest.Client(t).Patch(t.Context(), deployment, client.RawPatch("application/merge-patch+json", patch)); err != nil {
+		t.Fatal(err)
+	}
+}
