@@ -54,23 +54,23 @@ func gather(documents []*load.Document) (*declared, []load.Problem) {
 	var problems []load.Problem
 	for _, document := range documents {
 		object := document.Object
-		key := key(document.Kind.Name, object.GetNamespace(), object.GetName())
-		if first, ok := seen[key]; ok {
+		id := key(document.Kind.Name, object.GetNamespace(), object.GetName())
+		if first, ok := seen[id]; ok {
 			text := fmt.Sprintf("%s %q is declared in %s:%d already: remove or rename one of them",
 				document.Kind.Name, object.GetName(), first.File, first.LineOf("metadata.name"))
 			problems = append(problems, document.Problem("metadata.name", text))
 			continue
 		}
-		seen[key] = document
+		seen[id] = document
 		switch object := object.(type) {
 		case *api.TalosCluster:
-			all.clusters[key] = object
+			all.clusters[id] = object
 		case *api.NodeRole:
 			all.roles = append(all.roles, object)
 		case *api.Location:
-			all.locations[key] = object.Spec
+			all.locations[id] = object.Spec
 		case *api.ClusterLocation:
-			all.locations[key] = object.Spec
+			all.locations[id] = object.Spec
 		}
 	}
 	return all, problems
@@ -87,7 +87,7 @@ func (all *declared) pool(document *load.Document, pool *api.NodePool) []load.Pr
 	cluster, ok := all.clusters[key("TalosCluster", pool.Namespace, string(pool.Spec.ClusterName))]
 	if !ok {
 		text := fmt.Sprintf("there is no TalosCluster %q in namespace %q%s", pool.Spec.ClusterName, pool.Namespace,
-			hint(string(pool.Spec.ClusterName), namesOf(all.clusters)))
+			hint(string(pool.Spec.ClusterName), namesOf(all.clusters, key("TalosCluster", pool.Namespace, ""))))
 		problems = append(problems, document.Problem("spec.clusterName", text))
 	}
 	problems = append(problems, all.location(document, pool)...)
@@ -119,7 +119,7 @@ func (all *declared) location(document *load.Document, pool *api.NodePool) []loa
 		if namespace != "" {
 			text += fmt.Sprintf(" in namespace %q", namespace)
 		}
-		return []load.Problem{document.Problem("spec.locationRef", text+hint(string(reference.Name), namesOf(all.locations)))}
+		return []load.Problem{document.Problem("spec.locationRef", text+hint(string(reference.Name), namesOf(all.locations, key(string(reference.Kind), namespace, ""))))}
 	}
 	if place, machine := spec.Member(), pool.Spec.Machine.Member(); place != machine {
 		text := fmt.Sprintf("has %s and the place %q is of kind %s: they must be the same", machine, reference.Name, place)
@@ -136,11 +136,13 @@ func hint(name string, known []string) string {
 	return ": declare it, or correct the name"
 }
 
-// namesOf returns the last part of each key, sorted.
-func namesOf[T any](objects map[string]T) []string {
+// namesOf returns the names of the objects whose keys begin so: those of one kind in one namespace. They are sorted.
+func namesOf[T any](objects map[string]T, prefix string) []string {
 	var names []string
 	for key := range objects {
-		names = append(names, key[strings.LastIndexByte(key, '/')+1:])
+		if name, ok := strings.CutPrefix(key, prefix); ok {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	return names

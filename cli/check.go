@@ -71,7 +71,7 @@ func (f *folder) checkSince(cmd *cobra.Command, dir string) error {
 		return err
 	}
 	if len(before.problems) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%d in %s could not be read and were not compared\n", len(before.problems), dir)
+		say(cmd, "%s in %s: what has them was not compared", count(len(before.problems), "problem"), dir)
 	}
 	old := map[string]*load.Document{}
 	for _, document := range before.documents {
@@ -99,10 +99,10 @@ func (f *folder) print(cmd *cobra.Command, format Format) error {
 		return err
 	}
 	if len(f.problems) > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s in %s\n", count(len(f.problems), "problem"), count(f.files, "file"))
+		say(cmd, "%s in %s", count(len(f.problems), "problem"), count(f.files, "file"))
 		return Exit(ExitFindings, nil)
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "nothing is wrong: %s in %s\n", count(len(f.documents), "object"), count(f.files, "file"))
+	say(cmd, "nothing is wrong: %s in %s", count(len(f.documents), "object"), count(f.files, "file"))
 	return nil
 }
 

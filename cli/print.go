@@ -97,3 +97,8 @@ func (t Table) text() ([]byte, error) {
 	err := w.Flush()
 	return b.Bytes(), err
 }
+
+// say writes a line of words for people to stderr.
+func say(cmd *cobra.Command, format string, args ...any) {
+	_, _ = fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) // there is nowhere left to complain
+}

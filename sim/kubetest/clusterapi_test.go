@@ -76,11 +76,12 @@ func TestClusterAPIMakesMachines(t *testing.T) {
 	}
 	apply(t, namespace, fleet)
 	kubeconfig(t, namespace, "fleet")
-	kubetest.Eventually(t, within, func(ctx context.Context) error { return provision(ctx, c, namespace) })
-	kubetest.Eventually(t, within, func(ctx context.Context) error { return running(ctx, c, namespace, 3) })
+	place := infrastructure{c, namespace}
+	kubetest.Eventually(t, within, place.provision)
+	kubetest.Eventually(t, within, func(ctx context.Context) error { return place.running(ctx, 3) })
 
 	scale(t, namespace, 1)
-	kubetest.Eventually(t, within, func(ctx context.Context) error { return running(ctx, c, namespace, 1) })
+	kubetest.Eventually(t, within, func(ctx context.Context) error { return place.running(ctx, 1) })
 }
 
 // TestClusterAPIRefuses expects Cluster API's own webhooks to answer.
@@ -151,29 +152,34 @@ func kubeconfig(t *testing.T, namespace, cluster string) {
 	}
 }
 
+// infrastructure does what an infrastructure provider does, in one namespace.
+type infrastructure struct {
+	client    client.Client
+	namespace string
+}
+
 // list returns the objects of a kind.
-func list(ctx context.Context, c client.Client, namespace, apiVersion, kind string) ([]unstructured.Unstructured, error) {
+func (i infrastructure) list(ctx context.Context, apiVersion, kind string) ([]unstructured.Unstructured, error) {
 	found := &unstructured.UnstructuredList{}
 	found.SetAPIVersion(apiVersion)
 	found.SetKind(kind + "List")
-	err := c.List(ctx, found, client.InNamespace(namespace))
+	err := i.client.List(ctx, found, client.InNamespace(i.namespace))
 	return found.Items, err
 }
 
-// provision does what an infrastructure provider does: it says that cluster and machines are there, and each machine
-// becomes a Node.
-func provision(ctx context.Context, c client.Client, namespace string) error {
-	for _, kind := range []string{"HandCluster", "HandMachine"} {
-		found, err := list(ctx, c, namespace, "infrastructure.cluster.x-k8s.io/v1beta1", kind)
+// provision says that cluster and machines are there; each machine becomes a Node.
+func (i infrastructure) provision(ctx context.Context) error {
+	for kind, want := range map[string]int{"HandCluster": 1, "HandMachine": 3} {
+		found, err := i.list(ctx, "infrastructure.cluster.x-k8s.io/v1beta1", kind)
 		if err != nil {
 			return err
 		}
-		for i := range found {
-			if err := provisionOne(ctx, c, &found[i]); err != nil {
+		for at := range found {
+			if err := i.provisionOne(ctx, &found[at]); err != nil {
 				return err
 			}
 		}
-		if want := map[string]int{"HandCluster": 1, "HandMachine": 3}[kind]; len(found) != want {
+		if len(found) != want {
 			return fmt.Errorf("there are %d %s, want %d", len(found), kind, want)
 		}
 	}
@@ -181,33 +187,28 @@ func provision(ctx context.Context, c client.Client, namespace string) error {
 }
 
 // provisionOne marks one object as provisioned.
-func provisionOne(ctx context.Context, c client.Client, object *unstructured.Unstructured) error {
+func (i infrastructure) provisionOne(ctx context.Context, object *unstructured.Unstructured) error {
 	if object.GetKind() == "HandMachine" {
 		if err := unstructured.SetNestedField(object.Object, "hand://"+object.GetName(), "spec", "providerID"); err != nil {
 			return err
 		}
-		if err := c.Update(ctx, object); err != nil {
+		if err := i.client.Update(ctx, object); err != nil {
 			return err
 		}
-		if err := makeNode(ctx, c, object.GetName()); err != nil {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: object.GetName()}, Spec: corev1.NodeSpec{ProviderID: "hand://" + object.GetName()}}
+		if err := client.IgnoreAlreadyExists(i.client.Create(ctx, node)); err != nil {
 			return err
 		}
 	}
 	if err := unstructured.SetNestedField(object.Object, true, "status", "initialization", "provisioned"); err != nil {
 		return err
 	}
-	return c.Status().Update(ctx, object)
-}
-
-// makeNode makes a Node as a machine would.
-func makeNode(ctx context.Context, c client.Client, name string) error {
-	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.NodeSpec{ProviderID: "hand://" + name}}
-	return client.IgnoreAlreadyExists(c.Create(ctx, node))
+	return i.client.Status().Update(ctx, object)
 }
 
 // running wants as many Machines that have become Nodes, and no others.
-func running(ctx context.Context, c client.Client, namespace string, want int) error {
-	machines, err := list(ctx, c, namespace, "cluster.x-k8s.io/v1beta2", "Machine")
+func (i infrastructure) running(ctx context.Context, want int) error {
+	machines, err := i.list(ctx, "cluster.x-k8s.io/v1beta2", "Machine")
 	if err != nil {
 		return err
 	}
