@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 )
 
@@ -77,10 +76,10 @@ func (p *process) watch(out io.Reader, readyWords string, line chan<- string) {
 	close(p.done)
 }
 
-// stop asks the process to stop and waits until it has.
+// stop asks the process to stop and waits until it has. It asks by closing its standard input alone: a signal as well
+// would be a second request, and the second means "at once".
 func (p *process) stop() error {
-	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it fails only if the process has ended, which is what is wanted
-	_ = p.stdin.Close()
+	_ = p.stdin.Close() // it fails only if it is closed already
 	select {
 	case <-p.done:
 	case <-time.After(stopGrace):
