@@ -41,7 +41,8 @@ test: kube ## Run all tests, on a real control plane.
 .PHONY: lint
 lint: ## Look for what the compiler does not see.
 	$(TOOL) golangci-lint run ./...
-	cd kube && go tool -modfile=../go.tools.mod golangci-lint run --config ../.golangci.yml ./...
+# Three linters would read all of Kubernetes for these few files, which takes minutes; the rest reads the files alone.
+	cd kube && go tool -modfile=../go.tools.mod golangci-lint run --config ../.golangci.yml --disable staticcheck,unparam,govet ./...
 
 .PHONY: generate
 generate: ## Write everything that is generated: deep copies, definitions, reference pages.

@@ -47,7 +47,7 @@ func ownStderr() io.Writer {
 
 // Fail reports an error as one line and answers the exit code for it.
 func Fail(call Call, err error) int {
-	fmt.Fprintf(call.Stderr, "%s: %v\n", Program, err)
+	_, _ = fmt.Fprintf(call.Stderr, "%s: %v\n", Program, err)
 	return 1
 }
 
@@ -103,13 +103,13 @@ func known(commands []Command, name string) bool {
 }
 
 func usage(out io.Writer, commands []Command) {
-	fmt.Fprintf(out, "%s is a Kubernetes control plane in one program.\n\n", Program)
-	fmt.Fprintf(out, "Usage: %s COMMAND [flags]\n\nCommands:\n", Program)
+	_, _ = fmt.Fprintf(out, "%s is a Kubernetes control plane in one program.\n\n", Program)
+	_, _ = fmt.Fprintf(out, "Usage: %s COMMAND [flags]\n\nCommands:\n", Program)
 	for _, c := range commands {
-		fmt.Fprintf(out, "  %-24s %s\n", c.Name, c.About)
+		_, _ = fmt.Fprintf(out, "  %-24s %s\n", c.Name, c.About)
 	}
-	fmt.Fprintf(out, "  %-24s %s\n", "help [COMMAND]", "this list, or a command's flags")
-	fmt.Fprintf(out, "\nA link to %s named after a command runs that command.\n", Program)
+	_, _ = fmt.Fprintf(out, "  %-24s %s\n", "help [COMMAND]", "this list, or a command's flags")
+	_, _ = fmt.Fprintf(out, "\nA link to %s named after a command runs that command.\n", Program)
 }
 
 func unknown(name string, commands []Command) error {

@@ -23,7 +23,7 @@ func Version() Command {
 			return Fail(call, fmt.Errorf("this program carries no build information"))
 		}
 		for _, line := range versions(info) {
-			fmt.Fprintln(call.Stdout, line)
+			_, _ = fmt.Fprintln(call.Stdout, line)
 		}
 		return 0
 	}}

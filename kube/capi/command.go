@@ -46,7 +46,7 @@ func Command(run Run) box.Command {
 		start := time.Now()
 		options, err := parse(call.Args)
 		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprint(call.Stdout, help())
+			_, _ = fmt.Fprint(call.Stdout, help())
 			return 0
 		}
 		if err != nil {
@@ -73,7 +73,7 @@ func serve(call box.Call, o Options, run Run, start time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 
 	var watched io.Reader
 	if o.StopWithStdin {
@@ -83,7 +83,7 @@ func serve(call box.Call, o Options, run Run, start time.Time) error {
 	defer cancel()
 	spec := Spec{Kubeconfig: o.Kubeconfig, Listener: listener, Manifests: manifests, Log: log, ErrorsOnly: o.Log == ""}
 	return run(ctx, spec, func() {
-		fmt.Fprintf(call.Stdout, "%s capi ready: webhooks https://%s after=%.1fs\n",
+		_, _ = fmt.Fprintf(call.Stdout, "%s capi ready: webhooks https://%s after=%.1fs\n",
 			box.Program, listener.Addr(), time.Since(start).Seconds())
 	})
 }

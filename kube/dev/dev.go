@@ -43,7 +43,7 @@ func Command(plane Run) box.Command {
 		start := time.Now()
 		options, err := parse(call.Args)
 		if errors.Is(err, pflag.ErrHelp) {
-			fmt.Fprint(call.Stdout, help())
+			_, _ = fmt.Fprint(call.Stdout, help())
 			return 0
 		}
 		if err != nil {
@@ -77,17 +77,17 @@ func serve(call box.Call, o Options, plane Run, start time.Time) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	spec, err := prepare(o, start)
 	if err != nil {
 		return err
 	}
 	spec.Log = log
 	spec.Warn = func(words string) {
-		fmt.Fprintf(call.Stderr, "%s: %s; %s may say more\n", box.Program, words, log.path)
+		_, _ = fmt.Fprintf(call.Stderr, "%s: %s; %s may say more\n", box.Program, words, log.path)
 	}
 	err = plane(ctx, spec, func() {
-		fmt.Fprintf(call.Stdout, "%s ready: https://%s kubeconfig=%s after=%.1fs\n",
+		_, _ = fmt.Fprintf(call.Stdout, "%s ready: https://%s kubeconfig=%s after=%.1fs\n",
 			box.Program, spec.Listener.Addr(), filepath.Join(o.Dir, "kubeconfig"), time.Since(start).Seconds())
 	})
 	if err != nil {

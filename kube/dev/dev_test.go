@@ -34,7 +34,7 @@ func call(plane Run, args ...string) outcome {
 
 // idle is a plane that is ready at once and stays until told to stop.
 func idle(ctx context.Context, spec Spec, ready func()) error {
-	defer spec.Listener.Close()
+	defer func() { _ = spec.Listener.Close() }()
 	ready()
 	<-ctx.Done()
 	return nil
@@ -82,7 +82,7 @@ func TestPortInUse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer func() { _ = taken.Close() }()
 	port := strconv.Itoa(taken.Addr().(*net.TCPAddr).Port)
 	got := call(idle, "--dir", t.TempDir(), "--port", port)
 	want := "minos-kube: port " + port + " on 127.0.0.1 is in use; choose another with --port (0 picks a free one)\n"
@@ -94,7 +94,7 @@ func TestPortInUse(t *testing.T) {
 func TestFailureNamesTheLog(t *testing.T) {
 	dir := t.TempDir()
 	got := call(func(_ context.Context, spec Spec, _ func()) error {
-		defer spec.Listener.Close()
+		defer func() { _ = spec.Listener.Close() }()
 		_, _ = io.WriteString(spec.Log, "the reason\n")
 		return errors.New("kube-apiserver stopped by itself")
 	}, "--dir", dir, "--port", "0")
@@ -127,7 +127,7 @@ func TestLogIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	line := bytes.Repeat([]byte("x"), 1<<20)
 	for range 2*(logLimit>>20) + 3 {
 		if _, err := log.Write(line); err != nil {

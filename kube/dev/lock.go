@@ -21,7 +21,7 @@ func lock(dir string) (func(), error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		defer f.Close()
+		defer func() { _ = f.Close() }()
 		return nil, fmt.Errorf("%s is in use by another minos-kube (%s); stop it or choose another --dir", dir, holder(path))
 	}
 	if err != nil {

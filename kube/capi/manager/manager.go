@@ -8,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -38,9 +39,9 @@ func Run(ctx context.Context, spec capi.Spec, ready func()) error {
 	if err := feature.MutableGates.SetFromMap(gates); err != nil {
 		return fmt.Errorf("set the feature gates: %w", err)
 	}
-	config, err := access(spec.Kubeconfig)
+	config, err := access(ctx, spec.Kubeconfig)
 	if err != nil {
-		return err
+		return unless(ctx, err)
 	}
 	cert, ca, err := pki.Serving(time.Now())
 	if err != nil {
@@ -136,7 +137,9 @@ func comeUp(ctx context.Context, mgr ctrl.Manager, in installer) error {
 	return answered(ctx, mgr.GetClient())
 }
 
-func access(kubeconfig string) (*rest.Config, error) {
+// access reads the kubeconfig and tries it: the first thing to be refused otherwise is a custom resource definition, of
+// which the user has never heard.
+func access(ctx context.Context, kubeconfig string) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("read --kubeconfig: %w", err)
@@ -144,6 +147,13 @@ func access(kubeconfig string) (*rest.Config, error) {
 	config.QPS, config.Burst = 500, 1000 // the server is ours alone
 	config.UserAgent = name
 	config.WarningHandler = rest.NoWarnings{}
+	client, err := discovery.NewDiscoveryClientForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	if err := client.RESTClient().Get().AbsPath("/version").Do(ctx).Error(); err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
 	return config, nil
 }
 

@@ -50,7 +50,7 @@ func answered(ctx context.Context, c client.Client) error {
 		return apierrors.IsInvalid(last), nil
 	})
 	if err != nil {
-		return fmt.Errorf("wait for the webhooks to be asked: %w (last answer: %v)", err, last)
+		return fmt.Errorf("wait for the webhooks to be asked: %w (last answer: %w)", err, last)
 	}
 	return nil
 }

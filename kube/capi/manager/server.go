@@ -44,12 +44,12 @@ func newServer(listener net.Listener, cert tls.Certificate) *server {
 
 // Start serves until the context ends.
 func (s *server) Start(ctx context.Context) error {
-	closed := context.AfterFunc(ctx, func() {
+	forget := context.AfterFunc(ctx, func() {
 		limited, cancel := context.WithTimeout(context.Background(), stopLimit)
 		defer cancel()
 		_ = s.http.Shutdown(limited) // what has not been answered by then never will be
 	})
-	defer closed()
+	defer forget()
 	// The files are empty because the certificate is in the configuration.
 	if err := s.http.ServeTLS(s.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve webhooks: %w", err)

@@ -21,12 +21,12 @@ const (
 
 // Run is a control plane for [dev.Command].
 func Run(ctx context.Context, spec dev.Spec, ready func()) error {
-	defer spec.Listener.Close()
+	defer func() { _ = spec.Listener.Close() }()
 	if err := divertStderr(spec.Log); err != nil {
 		return err
 	}
 	store, err := startStore(ctx, spec)
-	if err != nil || ctx.Err() != nil {
+	if store == nil {
 		return err
 	}
 	defer store.Close()

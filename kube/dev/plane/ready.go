@@ -56,7 +56,7 @@ func until(ctx context.Context, what string, yes func(context.Context) error) er
 		return last == nil, nil
 	})
 	if err != nil {
-		return fmt.Errorf("wait for %s: %w (%v)", what, err, last)
+		return fmt.Errorf("wait for %s: %w (%w)", what, err, last)
 	}
 	return nil
 }
