@@ -55,7 +55,7 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 	go mod tidy -diff
 	go -C kube mod tidy -diff
 	@changed=$$(git status --porcelain); if [ -n "$$changed" ]; then \
-		echo "generated files differ from what is committed: run 'make generate' and commit the result"; \
+		echo "the tree is not clean after generating; commit what changed:"; \
 		git --no-pager diff --stat; echo "$$changed"; exit 1; fi
 
 .PHONY: bench
