@@ -195,7 +195,8 @@ type Rollout struct {
 type Layer struct {
 	// patches are Talos configuration documents, or strategic patches of them, merged in this order by Talos's own
 	// rules. What lets a machine join the right cluster (identity, certificates, tokens, endpoint, networks, machine
-	// type) cannot be patched: such a patch is refused with its path. Changing them rolls the machines concerned.
+	// type) cannot be patched: such a patch is refused with its path. A change that Talos can make on a running machine is
+	// made live; any other rolls the machines concerned.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64

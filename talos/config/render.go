@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/siderolabs/talos/pkg/machinery/config"
+	"github.com/siderolabs/talos/pkg/machinery/config/configpatcher"
+	"github.com/siderolabs/talos/pkg/machinery/config/encoder"
+	"github.com/siderolabs/talos/pkg/machinery/config/generate"
+	"github.com/siderolabs/talos/pkg/machinery/config/machine"
+	"github.com/siderolabs/talos/pkg/machinery/config/validation"
+
+	api "minos.dev/minos/api/v1alpha1"
+)
+
+// A Pool is the configuration that the machines of a pool share, with every layer but that of the one machine. It is made
+// once, however many machines there are.
+type Pool struct {
+	input    Input
+	contract *config.VersionContract
+	shared   config.Provider
+}
+
+// NewPool merges the layers of a pool.
+func NewPool(in Input) (*Pool, error) {
+	contract, err := Contract(in.Cluster.Spec.TalosVersion)
+	if err != nil {
+		return nil, err
+	}
+	pool := &Pool{input: in, contract: contract}
+	if pool.shared, err = pool.generate(); err != nil {
+		return nil, fmt.Errorf("generate the configuration: %w", err)
+	}
+	layers, err := pool.layers()
+	if err != nil {
+		return nil, err
+	}
+	for _, layer := range layers {
+		if pool.shared, err = layer.apply(pool.shared, contract); err != nil {
+			return nil, err
+		}
+	}
+	return pool, nil
+}
+
+// Shared returns the configuration of a machine that has no layer of its own, for every place but metal.
+func (p *Pool) Shared() ([]byte, error) {
+	return finish(p.shared, inPlace)
+}
+
+// Host returns the configuration of one machine of metal.
+func (p *Pool) Host(host api.MetalHost) ([]byte, error) {
+	set := newSetter(p.contract)
+	if err := set.host(host, p.input.Installer); err != nil {
+		return nil, fmt.Errorf("host %s: %w", host.Name, err)
+	}
+	own := layer{name: "host " + string(host.Name), set: set.documents()}
+	if host.Config != nil {
+		own.patches = host.Config.Patches
+	}
+	provider, err := own.apply(p.shared, p.contract)
+	if err != nil {
+		return nil, err
+	}
+	text, err := finish(provider, onMetal)
+	if err != nil {
+		return nil, fmt.Errorf("host %s: %w", host.Name, err)
+	}
+	return text, nil
+}
+
+// generate is the lowest layer, Talos's own: what lets the machine join.
+func (p *Pool) generate() (config.Provider, error) {
+	in := p.input
+	network := Network(in.Cluster)
+	options := []generate.Option{
+		generate.WithVersionContract(p.contract),
+		generate.WithSecretsBundle(in.Secrets),
+		generate.WithDNSDomain(network.DNSDomain),
+		generate.WithInstallImage(in.Installer),
+		generate.WithSkipUnattendedInstallConfig(true), // which disk is the host's to say
+	}
+	if plane := in.Cluster.Spec.ControlPlane.Talos; plane != nil {
+		options = append(options, generate.WithAllowSchedulingOnControlPlanes(plane.Workloads == api.WorkloadsAllowed))
+	}
+	version := strings.TrimPrefix(string(in.Cluster.Spec.KubernetesVersion), "v")
+	input, err := generate.NewInput(in.Cluster.Name, url(in.Endpoint), version, options...)
+	if err != nil {
+		return nil, err
+	}
+	input.PodNet, input.ServiceNet = texts(network.PodCIDRs), texts(network.ServiceCIDRs)
+	if in.Role.Spec.MachineType == api.MachineControlPlane {
+		return input.Config(machine.TypeControlPlane)
+	}
+	return input.Config(machine.TypeWorker)
+}
+
+// layers are the layers above the generated one, lowest first.
+func (p *Pool) layers() ([]layer, error) {
+	in := p.input
+	cluster, place, role, pool := newSetter(p.contract), newSetter(p.contract), newSetter(p.contract), newSetter(p.contract)
+	cluster.mirrors(mirrorsOf(in.Cluster.Spec.Images, in.Pool.Spec.Config))
+	if in.Role.Spec.MachineType == api.MachineControlPlane {
+		cluster.cni(in.Cluster.Spec.CNI)
+	}
+	place.network(in.Place.Network)
+	if in.Place.Zone != "" {
+		place.labels(map[string]string{"topology.kubernetes.io/zone": in.Place.Zone})
+	}
+	spec := in.Role.Spec
+	role.labels(spec.Labels)
+	role.taints(spec.Taints)
+	role.sysctls(spec.Sysctls)
+	role.modules(spec.KernelModules)
+	if err := role.services(in); err != nil {
+		return nil, fmt.Errorf("role layer: %w", err)
+	}
+	user := in.Pool.Spec.Config
+	if user == nil {
+		user = &api.PoolConfig{}
+	}
+	pool.labels(user.Labels)
+	pool.taints(user.Taints)
+	pool.kubelet(user.Kubelet)
+	return []layer{
+		{"cluster", cluster.documents(), patches(in.Cluster.Spec.Config)},
+		{"location", place.documents(), patches(in.Place.Config)},
+		{"role", role.documents(), patches(spec.Config)},
+		{"pool", pool.documents(), user.Patches},
+	}, nil
+}
+
+// patches are those of a layer that may be absent.
+func patches(layer *api.Layer) []api.Patch {
+	if layer == nil {
+		return nil
+	}
+	return layer.Patches
+}
+
+// A layer is what one object adds to the configuration: what our kinds have words for, then patches.
+type layer struct {
+	name    string
+	set     []document
+	patches []api.Patch
+}
+
+// apply merges a layer into a configuration, by Talos's own patcher.
+func (l layer) apply(provider config.Provider, contract *config.VersionContract) (config.Provider, error) {
+	if err := Protected(l.name, l.patches); err != nil {
+		return nil, err
+	}
+	if err := Known(l.name, l.patches, contract); err != nil {
+		return nil, err
+	}
+	var loaded []configpatcher.Patch
+	for i, text := range l.texts() {
+		patch, err := configpatcher.LoadPatch(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", l.place(i), err)
+		}
+		loaded = append(loaded, patch)
+	}
+	if len(loaded) == 0 {
+		return provider, nil
+	}
+	merged, err := configpatcher.Apply(configpatcher.WithConfig(provider), loaded)
+	if err != nil {
+		return nil, fmt.Errorf("%s layer: %w", l.name, err)
+	}
+	return merged.Config()
+}
+
+// texts are all patches of the layer. JSON is YAML, so that they can be loaded as they are.
+func (l layer) texts() [][]byte {
+	var all [][]byte
+	for _, set := range l.set {
+		text, _ := json.Marshal(set) // maps, lists and words always can be
+		all = append(all, text)
+	}
+	for _, patch := range l.patches {
+		all = append(all, patch.Raw)
+	}
+	return all
+}
+
+// place names a patch as its author knows it.
+func (l layer) place(i int) string {
+	if i < len(l.set) {
+		return l.name + " layer"
+	}
+	return fmt.Sprintf("%s layer: patches[%d]", l.name, i-len(l.set))
+}
+
+// A mode is how a configuration reaches its machine, in the words of Talos's validation.
+type mode struct {
+	name    string
+	install bool
+}
+
+var (
+	onMetal = mode{"metal", true}
+	inPlace = mode{"cloud", false}
+)
+
+// String names the mode.
+func (m mode) String() string { return m.name }
+
+// RequiresInstall says whether Talos has to be installed to a disk first.
+func (m mode) RequiresInstall() bool { return m.install }
+
+// InContainer is never so here.
+func (m mode) InContainer() bool { return false }
+
+// finish judges a configuration by Talos's own validation and writes it without comments.
+func finish(provider config.Provider, how mode) ([]byte, error) {
+	if _, err := provider.ValidateAsClient(how, validation.WithLocal()); err != nil {
+		return nil, fmt.Errorf("talos refuses the configuration: %w", err)
+	}
+	return provider.EncodeBytes(encoder.WithComments(encoder.CommentsDisabled))
+}
