@@ -27,7 +27,7 @@ help: ## Show this list.
 .PHONY: build
 build: ## Build bin/minos.
 	@mkdir -p bin
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos
 
 .PHONY: kube
 kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
