@@ -107,6 +107,21 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	}
 }
 
+// TestDescriptionsFitATerminal holds every line of a description to what "kubectl explain" prints on one: it breaks longer
+// lines and keeps the breaks that are there, and both together are hard to read.
+func TestDescriptionsFitATerminal(t *testing.T) {
+	const width = 76
+	for kind, parts := range fields(t) {
+		for _, p := range parts {
+			for line := range strings.Lines(p.schema.Description) {
+				if line = strings.TrimSuffix(line, "\n"); len(line) > width {
+					t.Errorf("%s %s: a line of %d characters, and %d fit: %s", kind, p.path, len(line), width, line)
+				}
+			}
+		}
+	}
+}
+
 // firstWords is the beginning of a text.
 func firstWords(text string) string {
 	return text[:min(len(text), 30)]

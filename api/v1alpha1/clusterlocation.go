@@ -6,8 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// ClusterLocation is a place that the platform offers. It says who may use it, with which sizes and how many machines.
-// Its credentials are the platform's and never shown to a tenant.
+// ClusterLocation is a place that the platform offers. It says who may use it,
+// with which sizes and how many machines. Its credentials are the platform's
+// and never shown to a tenant.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -24,7 +25,8 @@ type ClusterLocation struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the place is: exactly one member is set, and which one cannot change.
+	// spec is what the place is: exactly one member is set, and which one cannot
+	// change.
 	// +required
 	Spec LocationSpec `json:"spec,omitzero"`
 

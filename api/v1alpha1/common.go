@@ -14,7 +14,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="self.matches('^[a-z0-9]([a-z0-9-]*[a-z0-9])?$')",message="must be a name of lower-case letters, digits and '-', beginning and ending with a letter or a digit, for example workers-1"
 type Name string
 
-// KubernetesVersion is a Kubernetes version with its patch, for example v1.36.3.
+// KubernetesVersion is a Kubernetes version with its patch, for example
+// v1.36.3.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=32
@@ -29,7 +30,8 @@ type KubernetesVersion string
 // +kubebuilder:validation:XValidation:rule="self.matches('^v1[.](0|[1-9][0-9]{0,2})[.](0|[1-9][0-9]{0,2})(-[0-9a-z.-]+)?$')",message="must be a full Talos version such as v1.13.9"
 type TalosVersion string
 
-// CIDR is a network in CIDR notation, for example 10.244.0.0/16 or fd00:10::/56.
+// CIDR is a network in CIDR notation, for example 10.244.0.0/16 or
+// fd00:10::/56.
 //
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=43
@@ -62,8 +64,9 @@ const (
 	ARM64 Architecture = "arm64"
 )
 
-// SecretKeyReference names one key of a Secret. The Secret is always looked for in the namespace of the object that
-// uses it, so that nobody can make Minos read what they could not read themselves.
+// SecretKeyReference names one key of a Secret. The Secret is always looked
+// for in the namespace of the object that uses it, so that nobody can make
+// Minos read what they could not read themselves.
 type SecretKeyReference struct {
 	// name is the name of the Secret.
 	// +required
@@ -78,7 +81,8 @@ type SecretKeyReference struct {
 
 // LocationReference names the place of a pool.
 type LocationReference struct {
-	// kind is ClusterLocation for a place that the platform offers, or Location for one of the pool's own namespace.
+	// kind is ClusterLocation for a place that the platform offers, or Location
+	// for one of the pool's own namespace.
 	// +required
 	Kind LocationKind `json:"kind,omitempty"`
 
@@ -123,7 +127,8 @@ type TaintEffect string
 
 // RegistryMirror says where images of one registry are pulled from instead.
 type RegistryMirror struct {
-	// registry is the registry that is mirrored, for example docker.io, or "*" for all that have no mirror of their own.
+	// registry is the registry that is mirrored, for example docker.io, or "*" for
+	// all that have no mirror of their own.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -136,8 +141,8 @@ type RegistryMirror struct {
 	// +listType=atomic
 	Endpoints []URL `json:"endpoints,omitempty"`
 
-	// fallback says whether the registry itself is asked when no endpoint answers. Never is what an air-gapped
-	// installation wants.
+	// fallback says whether the registry itself is asked when no endpoint answers.
+	// Never is what an air-gapped installation wants.
 	// +optional
 	// +default="Allowed"
 	Fallback MirrorFallback `json:"fallback,omitempty"`
@@ -171,20 +176,23 @@ type Resources struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.maxSurge) || !has(self.maxUnavailable) || !(string(self.maxSurge) in ['0', '0%'] && string(self.maxUnavailable) in ['0', '0%'])",message="maxSurge and maxUnavailable cannot both be zero, or nothing could ever be replaced: raise one of them"
 type Rollout struct {
-	// maxSurge is how many machines may exist above the wanted number while machines are replaced, as a number or a
-	// share such as 25%. Without it: 1, and 0 for metal, where no machine can be made. Changing it rolls nothing.
+	// maxSurge is how many machines may exist above the wanted number while
+	// machines are replaced, as a number or a share such as 25%. Without it: 1,
+	// and 0 for metal, where no machine can be made. Changing it rolls nothing.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^([0-9]{1,4}|[0-9]{1,2}%|100%)$')",message="must be a number such as 1, or a share from 0% to 100%"
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// maxUnavailable is how many of the wanted machines may be away at the same time while machines are replaced or
-	// rebooted, as a number or a share such as 25%. Without it: 0, and 1 for metal. Changing it rolls nothing.
+	// maxUnavailable is how many of the wanted machines may be away at the same
+	// time while machines are replaced or rebooted, as a number or a share such as
+	// 25%. Without it: 0, and 1 for metal. Changing it rolls nothing.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^([0-9]{1,4}|[0-9]{1,2}%|100%)$')",message="must be a number such as 1, or a share from 0% to 100%"
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// drainTimeoutSeconds is how long pods are given to leave a machine before it is replaced or rebooted regardless.
-	// Zero waits for as long as it takes. Without it: 600. Changing it rolls nothing.
+	// drainTimeoutSeconds is how long pods are given to leave a machine before it
+	// is replaced or rebooted regardless. Zero waits for as long as it takes.
+	// Without it: 600. Changing it rolls nothing.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=86400
@@ -193,10 +201,12 @@ type Rollout struct {
 
 // Layer is a set of changes to the machine configuration.
 type Layer struct {
-	// patches are Talos configuration documents, or strategic patches of them, merged in this order by Talos's own
-	// rules. What lets a machine join the right cluster (identity, certificates, tokens, endpoint, networks, machine
-	// type) cannot be patched: such a patch is refused with its path. A change that Talos can make on a running machine is
-	// made live; any other rolls the machines concerned.
+	// patches are Talos configuration documents, or strategic patches of them,
+	// merged in this order by Talos's own rules. What lets a machine join the
+	// right cluster (identity, certificates, tokens, endpoint, networks, machine
+	// type) cannot be patched: such a patch is refused with its path. A change
+	// that Talos can make on a running machine is made live; any other rolls the
+	// machines concerned.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64

@@ -6,8 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Location is a place of the tenant's own where machines are made. Its credentials are Secrets of its own namespace,
-// and only pools of that namespace can use it.
+// Location is a place of the tenant's own where machines are made. Its
+// credentials are Secrets of its own namespace, and only pools of that
+// namespace can use it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -25,7 +26,8 @@ type Location struct {
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	// spec is what the place is: exactly one member is set, and which one cannot change.
+	// spec is what the place is: exactly one member is set, and which one cannot
+	// change.
 	// +required
 	Spec LocationSpec `json:"spec,omitzero"`
 
@@ -43,7 +45,8 @@ type LocationList struct {
 	Items           []Location `json:"items"`
 }
 
-// LocationSpec says what kind of place it is. Exactly one member is set, and it cannot change.
+// LocationSpec says what kind of place it is. Exactly one member is set, and
+// it cannot change.
 //
 // +kubebuilder:validation:ExactlyOneOf=kubevirt;metal;sim
 // +kubebuilder:validation:XValidation:rule="has(self.kubevirt) == has(oldSelf.kubevirt) && has(self.metal) == has(oldSelf.metal) && has(self.sim) == has(oldSelf.sim)",message="the kind of place cannot change: make another location"
@@ -65,15 +68,16 @@ type LocationSpec struct {
 type KubeVirtLocation struct {
 	Place `json:",inline"`
 
-	// storageClassName is the storage class of system disks, for pools that name none. Without it: the default class.
-	// Changing it rolls nothing: it applies to new machines.
+	// storageClassName is the storage class of system disks, for pools that name
+	// none. Without it: the default class. Changing it rolls nothing: it applies
+	// to new machines.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	StorageClassName string `json:"storageClassName,omitempty"`
 
-	// image is where the system disk's content comes from. Without it: the Image Factory. Changing it rolls nothing: it
-	// applies to new machines.
+	// image is where the system disk's content comes from. Without it: the Image
+	// Factory. Changing it rolls nothing: it applies to new machines.
 	// +optional
 	Image *ImageSource `json:"image,omitempty"`
 }
@@ -90,28 +94,32 @@ type SimLocation struct {
 
 // Place is what every kind of place can have.
 type Place struct {
-	// zone is the failure domain of the place. Its machines get it as the label topology.kubernetes.io/zone. Changing it
-	// is applied live, without a reboot.
+	// zone is the failure domain of the place. Its machines get it as the label
+	// topology.kubernetes.io/zone. Changing it is applied live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$')",message="must be usable as the value of a label, for example eu-central-1a"
 	Zone string `json:"zone,omitempty"`
 
-	// network is the network settings that machines need in this place. Changing them is applied live, without a reboot.
+	// network is the network settings that machines need in this place. Changing
+	// them is applied live, without a reboot.
 	// +optional
 	Network *PlaceNetwork `json:"network,omitempty"`
 
-	// config is the place's layer of machine configuration: it applies to every machine that is made here.
+	// config is the place's layer of machine configuration: it applies to every
+	// machine that is made here.
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 
-	// limits bound what may be made here. Changing them rolls and removes nothing: they apply to new machines.
+	// limits bound what may be made here. Changing them rolls and removes nothing:
+	// they apply to new machines.
 	// +optional
 	Limits *PlaceLimits `json:"limits,omitempty"`
 
-	// namespaces selects the namespaces whose pools may use the place, by their labels; an empty selector selects all.
-	// Without it, no pool may. It works on a ClusterLocation only. Changing it rolls and removes nothing: pools of a
+	// namespaces selects the namespaces whose pools may use the place, by their
+	// labels; an empty selector selects all. Without it, no pool may. It works on
+	// a ClusterLocation only. Changing it rolls and removes nothing: pools of a
 	// namespace that is no longer selected cannot grow.
 	// +optional
 	Namespaces *NamespaceSelector `json:"namespaces,omitempty"`
@@ -119,7 +127,8 @@ type Place struct {
 
 // NamespaceSelector selects namespaces by their labels.
 type NamespaceSelector struct {
-	// matchLabels are the labels that a namespace must have, all of them. Without it: every namespace is selected.
+	// matchLabels are the labels that a namespace must have, all of them. Without
+	// it: every namespace is selected.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	MatchLabels map[string]string `json:"matchLabels,omitempty"`
@@ -129,7 +138,8 @@ type NamespaceSelector struct {
 //
 // +kubebuilder:validation:MinProperties=1
 type PlaceNetwork struct {
-	// nameservers are the name servers of machines. Without it: what the place tells them.
+	// nameservers are the name servers of machines. Without it: what the place
+	// tells them.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
@@ -165,7 +175,8 @@ type PlaceLimits struct {
 	// +kubebuilder:validation:Maximum=100000
 	Machines *int32 `json:"machines,omitempty"`
 
-	// machinesPerNamespace is how many machines the pools of one namespace may have together.
+	// machinesPerNamespace is how many machines the pools of one namespace may
+	// have together.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=100000
@@ -181,15 +192,18 @@ type PlaceLimits struct {
 	InstanceTypes []string `json:"instanceTypes,omitempty"`
 }
 
-// ImageSource is where a system disk's content comes from. Exactly one member is set.
+// ImageSource is where a system disk's content comes from. Exactly one member
+// is set.
 //
 // +kubebuilder:validation:ExactlyOneOf=factory;url
 type ImageSource struct {
-	// factory is the Image Factory of the cluster: the image is computed from the role's extensions.
+	// factory is the Image Factory of the cluster: the image is computed from the
+	// role's extensions.
 	// +optional
 	Factory *FactoryImage `json:"factory,omitempty"`
 
-	// url is an image that was prepared beforehand. It must hold what the roles that are used here need.
+	// url is an image that was prepared beforehand. It must hold what the roles
+	// that are used here need.
 	// +optional
 	URL URL `json:"url,omitempty"`
 }

@@ -4,8 +4,8 @@ package v1alpha1
 
 import "k8s.io/apimachinery/pkg/api/resource"
 
-// Machine is what a machine is made of, by the kind of place. Exactly one member is set, the one that the pool's
-// location has.
+// Machine is what a machine is made of, by the kind of place. Exactly one
+// member is set, the one that the pool's location has.
 //
 // +kubebuilder:validation:ExactlyOneOf=kubevirt;metal;sim
 // +kubebuilder:validation:XValidation:rule="has(self.kubevirt) == has(oldSelf.kubevirt) && has(self.metal) == has(oldSelf.metal) && has(self.sim) == has(oldSelf.sim)",message="the kind of machine cannot change: make a new pool and delete this one"
@@ -14,11 +14,13 @@ type Machine struct {
 	// +optional
 	KubeVirt *KubeVirtMachine `json:"kubevirt,omitempty"`
 
-	// metal takes machines that exist: servers, small computers, virtual machines made by hand.
+	// metal takes machines that exist: servers, small computers, virtual machines
+	// made by hand.
 	// +optional
 	Metal *MetalMachine `json:"metal,omitempty"`
 
-	// sim makes simulated machines, to rehearse and to test. They speak the real protocols and need no hardware.
+	// sim makes simulated machines, to rehearse and to test. They speak the real
+	// protocols and need no hardware.
 	// +optional
 	Sim *SimMachine `json:"sim,omitempty"`
 }
@@ -27,7 +29,8 @@ type Machine struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.podCPU) || has(self.size.resources)",message="podCPU works with size.resources only, because KubeVirt refuses it beside an instance type: remove it, or give size.resources"
 type KubeVirtMachine struct {
-	// size is how large a machine is: by an instance type or by resources, not both. Changing it replaces every machine.
+	// size is how large a machine is: by an instance type or by resources, not
+	// both. Changing it replaces every machine.
 	// +required
 	Size KubeVirtSize `json:"size,omitzero"`
 
@@ -35,38 +38,43 @@ type KubeVirtMachine struct {
 	// +optional
 	Disk *KubeVirtDisk `json:"disk,omitempty"`
 
-	// gpus are devices of the host that each machine gets. Changing them replaces every machine.
+	// gpus are devices of the host that each machine gets. Changing them replaces
+	// every machine.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=atomic
 	GPUs []KubeVirtGPU `json:"gpus,omitempty"`
 
-	// podCPU bounds the processor of the pod that a machine runs in. Changing it replaces every machine.
+	// podCPU bounds the processor of the pod that a machine runs in. Changing it
+	// replaces every machine.
 	// +optional
 	PodCPU *PodCPU `json:"podCPU,omitempty"`
 
-	// nodeSelector are labels of the hosts on which machines may run. Changing it replaces every machine.
+	// nodeSelector are labels of the hosts on which machines may run. Changing it
+	// replaces every machine.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 
-	// spread keeps the pool's machines apart. Without it: on different hosts where that is possible. Changing it
-	// replaces every machine.
+	// spread keeps the pool's machines apart. Without it: on different hosts where
+	// that is possible. Changing it replaces every machine.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=4
 	// +listType=atomic
 	Spread []Spread `json:"spread,omitempty"`
 
-	// serialConsole says whether the console of a machine is written to the log of its pod, which is where a machine that
-	// does not join says why. Changing it replaces every machine.
+	// serialConsole says whether the console of a machine is written to the log of
+	// its pod, which is where a machine that does not join says why. Changing it
+	// replaces every machine.
 	// +optional
 	// +default="Logged"
 	SerialConsole SerialConsole `json:"serialConsole,omitempty"`
 
-	// bootstrap is how the machine configuration reaches Cluster API. TalosConfigTemplate is for pools that were made
-	// that way before Minos took them over. Changing it replaces every machine.
+	// bootstrap is how the machine configuration reaches Cluster API.
+	// TalosConfigTemplate is for pools that were made that way before Minos took
+	// them over. Changing it replaces every machine.
 	// +optional
 	// +default="Secret"
 	Bootstrap BootstrapKind `json:"bootstrap,omitempty"`
@@ -76,13 +84,15 @@ type KubeVirtMachine struct {
 //
 // +kubebuilder:validation:ExactlyOneOf=instanceType;resources
 type KubeVirtSize struct {
-	// instanceType is the name of a VirtualMachineClusterInstancetype, for example u1.medium.
+	// instanceType is the name of a VirtualMachineClusterInstancetype, for example
+	// u1.medium.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// resources is processor and memory of the machine. The processor is whole cores.
+	// resources is processor and memory of the machine. The processor is whole
+	// cores.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 }
@@ -94,7 +104,8 @@ type KubeVirtDisk struct {
 	// +kubebuilder:validation:XValidation:rule="quantity(string(self)).compareTo(quantity('8Gi')) >= 0",message="must be at least 8Gi, or Talos cannot upgrade itself"
 	Size *resource.Quantity `json:"size,omitempty"`
 
-	// storageClassName is the storage class of the disk. Without it: that of the location, or the cluster's default.
+	// storageClassName is the storage class of the disk. Without it: that of the
+	// location, or the cluster's default.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -103,7 +114,8 @@ type KubeVirtDisk struct {
 
 // KubeVirtGPU is one device of the host.
 type KubeVirtGPU struct {
-	// deviceName is the resource name of the device as KubeVirt offers it, for example nvidia.com/GA102GL_A10.
+	// deviceName is the resource name of the device as KubeVirt offers it, for
+	// example nvidia.com/GA102GL_A10.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -127,7 +139,8 @@ type PodCPU struct {
 
 // Spread keeps machines apart.
 type Spread struct {
-	// topologyKey is the label of hosts that tells one domain from another, for example topology.kubernetes.io/zone.
+	// topologyKey is the label of hosts that tells one domain from another, for
+	// example topology.kubernetes.io/zone.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=316
@@ -140,7 +153,8 @@ type Spread struct {
 	// +kubebuilder:validation:Maximum=1000
 	MaxSkew int32 `json:"maxSkew,omitempty"`
 
-	// whenUnsatisfiable says what happens when machines cannot be kept apart: ScheduleAnyway or DoNotSchedule.
+	// whenUnsatisfiable says what happens when machines cannot be kept apart:
+	// ScheduleAnyway or DoNotSchedule.
 	// +optional
 	// +default="ScheduleAnyway"
 	WhenUnsatisfiable SpreadPolicy `json:"whenUnsatisfiable,omitempty"`
@@ -175,7 +189,8 @@ const (
 
 // MetalMachine is machines that exist already.
 type MetalMachine struct {
-	// hosts are the machines. Adding one installs it; removing one drains it and wipes it.
+	// hosts are the machines. Adding one installs it; removing one drains it and
+	// wipes it.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
@@ -184,7 +199,8 @@ type MetalMachine struct {
 	// +listMapKey=name
 	Hosts []MetalHost `json:"hosts,omitempty"`
 
-	// secureBoot says whether the hosts boot with SecureBoot. Changing it reinstalls every machine.
+	// secureBoot says whether the hosts boot with SecureBoot. Changing it
+	// reinstalls every machine.
 	// +optional
 	// +default="Disabled"
 	SecureBoot SecureBoot `json:"secureBoot,omitempty"`
@@ -192,7 +208,8 @@ type MetalMachine struct {
 
 // MetalHost is one machine that exists.
 type MetalHost struct {
-	// name is the host name of the machine, and so the name of its Node. Changing it reinstalls the machine.
+	// name is the host name of the machine, and so the name of its Node. Changing
+	// it reinstalls the machine.
 	// +required
 	Name Name `json:"name,omitempty"`
 
@@ -200,29 +217,33 @@ type MetalHost struct {
 	// +required
 	Address Address `json:"address,omitempty"`
 
-	// disk is the disk that Talos is installed on, by its path or by what it is. Changing it reinstalls the machine.
+	// disk is the disk that Talos is installed on, by its path or by what it is.
+	// Changing it reinstalls the machine.
 	// +required
 	Disk InstallDisk `json:"disk,omitzero"`
 
-	// config is the layer of this one machine, above all others: its network addresses, for example. Changing it is
-	// applied live where Talos can, and with a reboot where it cannot.
+	// config is the layer of this one machine, above all others: its network
+	// addresses, for example. Changing it is applied live where Talos can, and
+	// with a reboot where it cannot.
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 }
 
-// InstallDisk says which disk Talos is installed on. Exactly one member is set.
+// InstallDisk says which disk Talos is installed on. Exactly one member is
+// set.
 //
 // +kubebuilder:validation:ExactlyOneOf=path;match
 type InstallDisk struct {
-	// path is the device, for example /dev/nvme0n1 or, which does not change between boots, one of /dev/disk/by-id.
+	// path is the device, for example /dev/nvme0n1 or, which does not change
+	// between boots, one of /dev/disk/by-id.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=255
 	// +kubebuilder:validation:XValidation:rule="self.startsWith('/dev/')",message="must be a device, for example /dev/sda"
 	Path string `json:"path,omitempty"`
 
-	// match is an expression over the disk's properties, as in Talos volume selectors, for example
-	// disk.transport == "nvme" && disk.size > 500u * GB.
+	// match is an expression over the disk's properties, as in Talos volume
+	// selectors, for example disk.transport == "nvme" && disk.size > 500u * GB.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -242,12 +263,13 @@ const (
 
 // SimMachine is a simulated machine.
 type SimMachine struct {
-	// resources is the processor and memory that the simulated Node offers. Without it: 4 and 8Gi. Changing it replaces
-	// every machine.
+	// resources is the processor and memory that the simulated Node offers.
+	// Without it: 4 and 8Gi. Changing it replaces every machine.
 	// +optional
 	Resources *Resources `json:"resources,omitempty"`
 
-	// gpu is the maker of the graphics processor that the machine pretends to have. Changing it replaces every machine.
+	// gpu is the maker of the graphics processor that the machine pretends to
+	// have. Changing it replaces every machine.
 	// +optional
 	GPU GPUVendor `json:"gpu,omitempty"`
 }

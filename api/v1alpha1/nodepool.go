@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// NodePool is a set of like machines: one cluster, one role, one place. Each pool has a life of its own: what happens
-// to it changes nothing on another pool or on the control plane.
+// NodePool is a set of like machines: one cluster, one role, one place. Each
+// pool has a life of its own: what happens to it changes nothing on another
+// pool or on the control plane.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -59,14 +60,16 @@ type NodePoolList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.machine.metal) || has(self.replicas) || has(self.autoscaling)",message="one of replicas and autoscaling must be set, to say how many machines there should be"
 // +kubebuilder:validation:XValidation:rule="!has(self.machine.metal) || (!has(self.replicas) && !has(self.autoscaling))",message="a metal pool has as many machines as machine.metal.hosts lists: remove replicas and autoscaling, and add or remove hosts"
 type NodePoolSpec struct {
-	// clusterName is the TalosCluster, in the same namespace, that the machines join. It may be created later than the
-	// pool: the pool then waits for it. It cannot change.
+	// clusterName is the TalosCluster, in the same namespace, that the machines
+	// join. It may be created later than the pool: the pool then waits for it. It
+	// cannot change.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because machines cannot move between clusters: make a new pool for the other cluster and delete this one"
 	ClusterName Name `json:"clusterName,omitempty"`
 
-	// role is the NodeRole of the machines: what they are for, and so which image they run. Built in are control-plane,
-	// plain, compute, gateway, storage, gpu-nvidia, gpu-amd and gpu-intel. Changing it replaces every machine, and
+	// role is the NodeRole of the machines: what they are for, and so which image
+	// they run. Built in are control-plane, plain, compute, gateway, storage,
+	// gpu-nvidia, gpu-amd and gpu-intel. Changing it replaces every machine, and
 	// reinstalls metal.
 	// +required
 	Role Name `json:"role,omitempty"`
@@ -76,37 +79,44 @@ type NodePoolSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because machines cannot move between places: make a new pool in the other place and delete this one"
 	LocationRef LocationReference `json:"locationRef,omitzero"`
 
-	// architecture is the processor architecture of the machines. It cannot change.
+	// architecture is the processor architecture of the machines. It cannot
+	// change.
 	// +optional
 	// +default="amd64"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: make a new pool of the other architecture and delete this one"
 	Architecture Architecture `json:"architecture,omitempty"`
 
-	// replicas is how many machines there should be. Set it or autoscaling, not both; a metal pool has neither. Changing
-	// it makes or removes machines and rolls none.
+	// replicas is how many machines there should be. Set it or autoscaling, not
+	// both; a metal pool has neither. Changing it makes or removes machines and
+	// rolls none.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
 	Replicas *int32 `json:"replicas,omitempty"`
 
-	// autoscaling lets the cluster autoscaler decide how many machines there are, within bounds. Changing it rolls none.
+	// autoscaling lets the cluster autoscaler decide how many machines there are,
+	// within bounds. Changing it rolls none.
 	// +optional
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
-	// machine is what a machine is made of, by the kind of place: exactly one member is set, the one that the location
-	// has. What changing it does stands at each field; its kind cannot change.
+	// machine is what a machine is made of, by the kind of place: exactly one
+	// member is set, the one that the location has. What changing it does stands
+	// at each field; its kind cannot change.
 	// +required
 	Machine Machine `json:"machine,omitzero"`
 
-	// config is the pool's own layer of machine configuration, above those of cluster, location and role.
+	// config is the pool's own layer of machine configuration, above those of
+	// cluster, location and role.
 	// +optional
 	Config *PoolConfig `json:"config,omitempty"`
 
-	// health is when a machine counts as failed and what is done about it. Changing it rolls nothing.
+	// health is when a machine counts as failed and what is done about it.
+	// Changing it rolls nothing.
 	// +optional
 	Health *Health `json:"health,omitempty"`
 
-	// rollout is how changes reach the machines. Without it: the cluster's. Changing it rolls nothing.
+	// rollout is how changes reach the machines. Without it: the cluster's.
+	// Changing it rolls nothing.
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 }
@@ -115,7 +125,8 @@ type NodePoolSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.min <= self.max",message="min is more than max: lower min or raise max"
 type Autoscaling struct {
-	// min is the least number of machines. Zero lets the pool vanish while nobody needs it.
+	// min is the least number of machines. Zero lets the pool vanish while nobody
+	// needs it.
 	// +required
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
@@ -127,8 +138,8 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Maximum=5000
 	Max *int32 `json:"max,omitempty"`
 
-	// provisionTimeoutSeconds is how long a new machine may take to join before the autoscaler tries elsewhere. Without
-	// it: 1800.
+	// provisionTimeoutSeconds is how long a new machine may take to join before
+	// the autoscaler tries elsewhere. Without it: 1800.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=86400
@@ -137,19 +148,22 @@ type Autoscaling struct {
 
 // Health is when a machine counts as failed and what is done about it.
 type Health struct {
-	// maxUnhealthy is how many machines, as a number or a share such as 40%, may be unhealthy before Minos stops replacing
-	// them: many failures at once mean that something else is wrong. Without it: 40%.
+	// maxUnhealthy is how many machines, as a number or a share such as 40%, may
+	// be unhealthy before Minos stops replacing them: many failures at once mean
+	// that something else is wrong. Without it: 40%.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="string(self).matches('^([0-9]{1,4}|[0-9]{1,2}%|100%)$')",message="must be a number such as 1, or a share from 0% to 100%"
 	MaxUnhealthy *intstr.IntOrString `json:"maxUnhealthy,omitempty"`
 
-	// startupTimeoutSeconds is how long a new machine may take to become a Ready Node. Without it: 1200.
+	// startupTimeoutSeconds is how long a new machine may take to become a Ready
+	// Node. Without it: 1200.
 	// +optional
 	// +kubebuilder:validation:Minimum=60
 	// +kubebuilder:validation:Maximum=86400
 	StartupTimeoutSeconds *int32 `json:"startupTimeoutSeconds,omitempty"`
 
-	// notReadyTimeoutSeconds is how long a Node may say that it is not ready. Without it: 600.
+	// notReadyTimeoutSeconds is how long a Node may say that it is not ready.
+	// Without it: 600.
 	// +optional
 	// +kubebuilder:validation:Minimum=30
 	// +kubebuilder:validation:Maximum=86400
@@ -161,8 +175,10 @@ type Health struct {
 	// +kubebuilder:validation:Maximum=86400
 	UnknownTimeoutSeconds *int32 `json:"unknownTimeoutSeconds,omitempty"`
 
-	// failed is what happens to a failed machine. Replace removes it and makes another; Keep leaves it for study and makes
-	// another beside it when the place has room. Without it: Replace, and Keep for metal, which cannot be made anew.
+	// failed is what happens to a failed machine. Replace removes it and makes
+	// another; Keep leaves it for study and makes another beside it when the place
+	// has room. Without it: Replace, and Keep for metal, which cannot be made
+	// anew.
 	// +optional
 	Failed FailedMachines `json:"failed,omitempty"`
 }
@@ -197,7 +213,8 @@ type NodePoolStatus struct {
 	// +kubebuilder:validation:MaxLength=512
 	Selector string `json:"selector,omitempty"`
 
-	// desiredReplicas is how many machines are wanted: what replicas says, what the autoscaler asks for, or the hosts.
+	// desiredReplicas is how many machines are wanted: what replicas says, what
+	// the autoscaler asks for, or the hosts.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
@@ -230,12 +247,14 @@ type NodePoolStatus struct {
 	// +optional
 	KubernetesVersion KubernetesVersion `json:"kubernetesVersion,omitempty"`
 
-	// schematic is the identity of the image: what the Image Factory computes from the role's extensions.
+	// schematic is the identity of the image: what the Image Factory computes from
+	// the role's extensions.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Schematic string `json:"schematic,omitempty"`
 
-	// capacity is what one machine offers, so that the autoscaler can make the first one of an empty pool.
+	// capacity is what one machine offers, so that the autoscaler can make the
+	// first one of an empty pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	Capacity map[string]resource.Quantity `json:"capacity,omitempty"`

@@ -6,9 +6,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NodeRole is what a machine is for. It decides the image (system extensions and kernel arguments), what the extensions
-// need in order to run, and how the Node presents itself. Minos ships control-plane, plain, compute, gateway, storage,
-// gpu-nvidia, gpu-amd and gpu-intel; a role of the same name replaces a built-in one.
+// NodeRole is what a machine is for. It decides the image (system extensions
+// and kernel arguments), what the extensions need in order to run, and how the
+// Node presents itself. Minos ships control-plane, plain, compute, gateway,
+// storage, gpu-nvidia, gpu-amd and gpu-intel; a role of the same name replaces
+// a built-in one.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:scope=Cluster,shortName=nr,categories=minos
@@ -39,29 +41,34 @@ type NodeRoleList struct {
 	Items           []NodeRole `json:"items"`
 }
 
-// NodeRoleSpec is what a role is. A change reaches the machines of every pool of the role.
+// NodeRoleSpec is what a role is. A change reaches the machines of every pool
+// of the role.
 //
 // +kubebuilder:validation:MinProperties=1
 type NodeRoleSpec struct {
-	// description says in a sentence what the role is for. Changing it rolls nothing.
+	// description says in a sentence what the role is for. Changing it rolls
+	// nothing.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Description string `json:"description,omitempty"`
 
-	// extends is another role that this one builds on. Lists and maps are added to those of the other role; a scalar
-	// that is set here wins. Changing it rolls the machines as a change of what it brings would.
+	// extends is another role that this one builds on. Lists and maps are added to
+	// those of the other role; a scalar that is set here wins. Changing it rolls
+	// the machines as a change of what it brings would.
 	// +optional
 	Extends Name `json:"extends,omitempty"`
 
-	// machineType is Worker, or ControlPlane for machines that run the cluster's own control plane. Without it: that of
-	// the extended role, or Worker. It cannot change.
+	// machineType is Worker, or ControlPlane for machines that run the cluster's
+	// own control plane. Without it: that of the extended role, or Worker. It
+	// cannot change.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: make another role"
 	MachineType MachineType `json:"machineType,omitempty"`
 
-	// extensions are system extensions by name, for example drbd. Changing them makes another image: machines are
-	// replaced, and metal is upgraded to that image with a reboot.
+	// extensions are system extensions by name, for example drbd. Changing them
+	// makes another image: machines are replaced, and metal is upgraded to that
+	// image with a reboot.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -71,8 +78,9 @@ type NodeRoleSpec struct {
 	// +listType=set
 	Extensions []string `json:"extensions,omitempty"`
 
-	// kernelArgs are kernel command-line arguments, for example net.ifnames=0; a leading "-" removes a default one.
-	// They are part of the image and public: never put a secret here. Changing them makes another image, as for
+	// kernelArgs are kernel command-line arguments, for example net.ifnames=0; a
+	// leading "-" removes a default one. They are part of the image and public:
+	// never put a secret here. Changing them makes another image, as for
 	// extensions.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
@@ -82,8 +90,9 @@ type NodeRoleSpec struct {
 	// +listType=set
 	KernelArgs []string `json:"kernelArgs,omitempty"`
 
-	// kernelModules are kernel modules to load. An extension that brings a module does not load it. Changing them rolls
-	// the machines: metal reboots, machines in other places are replaced.
+	// kernelModules are kernel modules to load. An extension that brings a module
+	// does not load it. Changing them rolls the machines: metal reboots, machines
+	// in other places are replaced.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=64
@@ -91,13 +100,15 @@ type NodeRoleSpec struct {
 	// +listMapKey=name
 	KernelModules []KernelModule `json:"kernelModules,omitempty"`
 
-	// sysctls are kernel settings, for example vm.nr_hugepages: "1024". Changing them is applied live, without a reboot.
+	// sysctls are kernel settings, for example vm.nr_hugepages: "1024". Changing
+	// them is applied live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 
-	// services configures extension services. A service that wants a configuration and has none keeps the machine from
-	// ending its boot. Changing it is applied live: Talos restarts the service, and the machine stays up.
+	// services configures extension services. A service that wants a configuration
+	// and has none keeps the machine from ending its boot. Changing it is applied
+	// live: Talos restarts the service, and the machine stays up.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -109,27 +120,31 @@ type NodeRoleSpec struct {
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 
-	// labels are put on the Nodes of the role. Changing them is applied live, without a reboot.
+	// labels are put on the Nodes of the role. Changing them is applied live,
+	// without a reboot.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`
 
-	// taints are put on the Nodes of the role when they register. Changing them rolls the machines: a Node's taints
-	// belong to the cluster once it is registered.
+	// taints are put on the Nodes of the role when they register. Changing them
+	// rolls the machines: a Node's taints belong to the cluster once it is
+	// registered.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
 	// +listType=atomic
 	Taints []Taint `json:"taints,omitempty"`
 
-	// hardware is what a machine must have for the role. A machine without it would not end its boot. Changing it rolls
-	// nothing: it says which machines may have the role.
+	// hardware is what a machine must have for the role. A machine without it
+	// would not end its boot. Changing it rolls nothing: it says which machines
+	// may have the role.
 	// +optional
 	Hardware *Hardware `json:"hardware,omitempty"`
 
-	// perCluster is how many machines of the role one cluster may have: Any; One, for a role that must not be doubled; or
-	// HA, for a role whose machines stand in for each other, all with the same settings. Without it: that of the extended
-	// role, or Any. Changing it rolls nothing.
+	// perCluster is how many machines of the role one cluster may have: Any; One,
+	// for a role that must not be doubled; or HA, for a role whose machines stand
+	// in for each other, all with the same settings. Without it: that of the
+	// extended role, or Any. Changing it rolls nothing.
 	// +optional
 	PerCluster PerCluster `json:"perCluster,omitempty"`
 }
@@ -165,7 +180,8 @@ type KernelModule struct {
 	// +kubebuilder:validation:MaxLength=64
 	Name string `json:"name,omitempty"`
 
-	// parameters are the module's parameters, for example usermode_helper=disabled.
+	// parameters are the module's parameters, for example
+	// usermode_helper=disabled.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -179,8 +195,8 @@ type KernelModule struct {
 //
 // +kubebuilder:validation:XValidation:rule="has(self.environment) || has(self.files)",message="must have environment or files: Talos refuses an empty configuration"
 type ExtensionService struct {
-	// name is the name of the service without its prefix "ext-", for example tailscale. It can differ from the name of
-	// the extension.
+	// name is the name of the service without its prefix "ext-", for example
+	// tailscale. It can differ from the name of the extension.
 	// +required
 	Name Name `json:"name,omitempty"`
 
@@ -243,8 +259,8 @@ type ValueSource struct {
 	// +optional
 	Secret *SecretKeyReference `json:"secret,omitempty"`
 
-	// cluster is a fact of the cluster that the machine belongs to: Name, or Networks for its pod and service networks
-	// with commas between them.
+	// cluster is a fact of the cluster that the machine belongs to: Name, or
+	// Networks for its pod and service networks with commas between them.
 	// +optional
 	Cluster ClusterFact `json:"cluster,omitempty"`
 }
@@ -268,7 +284,8 @@ type Hardware struct {
 	// +optional
 	GPU GPUVendor `json:"gpu,omitempty"`
 
-	// architectures are the architectures on which the role works. Without it: all.
+	// architectures are the architectures on which the role works. Without it:
+	// all.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2

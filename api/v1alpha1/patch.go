@@ -8,8 +8,9 @@ import (
 	"errors"
 )
 
-// Patch is one Talos configuration document or strategic patch. Minos does not look inside: which documents and
-// fields exist is Talos's to say, and changes with its version.
+// Patch is one Talos configuration document or strategic patch. Minos does not
+// look inside: which documents and fields exist is Talos's to say, and changes
+// with its version.
 //
 // +kubebuilder:validation:Type=object
 // +kubebuilder:validation:MinProperties=1
@@ -28,7 +29,8 @@ func (p Patch) MarshalJSON() ([]byte, error) {
 	return p.Raw, nil
 }
 
-// UnmarshalJSON keeps a copy of the document; the caller may use its buffer again.
+// UnmarshalJSON keeps a copy of the document; the caller may use its buffer
+// again.
 func (p *Patch) UnmarshalJSON(data []byte) error {
 	if trimmed := bytes.TrimSpace(data); len(trimmed) == 0 || trimmed[0] != '{' {
 		return errors.New("a configuration patch must be a mapping of Talos configuration fields")

@@ -6,8 +6,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TalosCluster is one Kubernetes cluster whose machines run Talos Linux. It says what all of the cluster shares:
-// versions, networks, the control plane, where images come from. It names no node pool: pools name their cluster, so
+// TalosCluster is one Kubernetes cluster whose machines run Talos Linux. It
+// says what all of the cluster shares: versions, networks, the control plane,
+// where images come from. It names no node pool: pools name their cluster, so
 // that adding, changing or removing one never touches this object.
 //
 // +kubebuilder:object:root=true
@@ -53,48 +54,58 @@ type TalosClusterList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.endpoint) || has(self.controlPlane.kamaji) || !(has(self.controlPlane.external) || has(self.controlPlane.talos))",fieldPath=".endpoint",reason=FieldValueRequired,message="must be set for this kind of control plane: give the host by which machines reach the API server"
 // +kubebuilder:validation:XValidation:rule="has(self.network) == has(oldSelf.network)",message="network is chosen when the cluster is made and cannot be added or removed later: make a new cluster with the networks that you want"
 type TalosClusterSpec struct {
-	// kubernetesVersion is the version of the control plane and of every kubelet, for example v1.36.3. The Talos version
-	// must support it. Changing it upgrades a control plane that Minos runs first and then rolls the machines; it goes up
-	// one minor version at a time and never down.
+	// kubernetesVersion is the version of the control plane and of every kubelet,
+	// for example v1.36.3. The Talos version must support it. Changing it upgrades
+	// a control plane that Minos runs first and then rolls the machines; it goes
+	// up one minor version at a time and never down.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^v1[.][0-9]{1,3}[.]') || !oldSelf.matches('^v1[.][0-9]{1,3}[.]') || int(self.split('.')[1]) >= int(oldSelf.split('.')[1])",message="cannot go down to an older minor version: Kubernetes does not support it; keep the version, or make a new cluster"
 	// +kubebuilder:validation:XValidation:rule="!self.matches('^v1[.][0-9]{1,3}[.]') || !oldSelf.matches('^v1[.][0-9]{1,3}[.]') || int(self.split('.')[1]) <= int(oldSelf.split('.')[1]) + 1",message="cannot skip a minor version: upgrade to the next minor first"
 	KubernetesVersion KubernetesVersion `json:"kubernetesVersion,omitempty"`
 
-	// talosVersion is the Talos Linux version of every machine, for example v1.13.9. Changing it rolls the machines:
-	// metal is upgraded in place with a reboot, machines in other places are replaced.
+	// talosVersion is the Talos Linux version of every machine, for example
+	// v1.13.9. Changing it rolls the machines: metal is upgraded in place with a
+	// reboot, machines in other places are replaced.
 	// +required
 	TalosVersion TalosVersion `json:"talosVersion,omitempty"`
 
-	// network is the cluster's own networks. They are chosen when the cluster is made and cannot change. They must not
-	// overlap those of the management cluster. Without it: pods 10.244.0.0/16, services 10.96.0.0/16, cluster.local.
+	// network is the cluster's own networks. They are chosen when the cluster is
+	// made and cannot change. They must not overlap those of the management
+	// cluster. Without it: pods 10.244.0.0/16, services 10.96.0.0/16,
+	// cluster.local.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="networks are chosen when the cluster is made and cannot change: make a new cluster with the networks that you want"
 	Network *ClusterNetwork `json:"network,omitempty"`
 
-	// endpoint is where machines and people reach the API server. A hosted control plane brings its own and needs
-	// none; every other kind must be told. Changing it rolls every machine.
+	// endpoint is where machines and people reach the API server. A hosted control
+	// plane brings its own and needs none; every other kind must be told. Changing
+	// it rolls every machine.
 	// +optional
 	Endpoint *Endpoint `json:"endpoint,omitempty"`
 
-	// controlPlane is what runs the Kubernetes API: exactly one member is set. Its kind cannot change.
+	// controlPlane is what runs the Kubernetes API: exactly one member is set. Its
+	// kind cannot change.
 	// +required
 	ControlPlane ControlPlane `json:"controlPlane,omitzero"`
 
-	// cni is the pod network. Without it: Flannel, as Talos brings it. Changing it rolls nothing: a running pod
-	// network is not swapped by reinstalling machines, and how to do it depends on the network.
+	// cni is the pod network. Without it: Flannel, as Talos brings it. Changing it
+	// rolls nothing: a running pod network is not swapped by reinstalling
+	// machines, and how to do it depends on the network.
 	// +optional
 	CNI *CNI `json:"cni,omitempty"`
 
-	// images is where Talos images and container images come from. Without it: the public ones.
+	// images is where Talos images and container images come from. Without it: the
+	// public ones.
 	// +optional
 	Images *Images `json:"images,omitempty"`
 
-	// config is the cluster's layer of machine configuration: it applies to every machine of every pool.
+	// config is the cluster's layer of machine configuration: it applies to every
+	// machine of every pool.
 	// +optional
 	Config *Layer `json:"config,omitempty"`
 
-	// rollout is how changes reach machines, for pools that say nothing of their own. Changing it rolls nothing.
+	// rollout is how changes reach machines, for pools that say nothing of their
+	// own. Changing it rolls nothing.
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
 }
@@ -111,7 +122,8 @@ type ClusterNetwork struct {
 	// +listType=atomic
 	PodCIDRs []CIDR `json:"podCIDRs,omitempty"`
 
-	// serviceCIDRs are the networks of services: one, or one of each address family.
+	// serviceCIDRs are the networks of services: one, or one of each address
+	// family.
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=2
@@ -130,7 +142,8 @@ type ClusterNetwork struct {
 
 // Endpoint is where an API server is reached.
 type Endpoint struct {
-	// host is a host name or an IP address that every machine can reach, before anything in the cluster runs.
+	// host is a host name or an IP address that every machine can reach, before
+	// anything in the cluster runs.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
@@ -149,12 +162,15 @@ type Endpoint struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.provider != 'Flannel' || !has(self.manifests)",message="manifests cannot be given with Flannel, which Talos brings itself: remove them, or choose another provider"
 type CNI struct {
-	// provider is the pod network. Flannel is installed by Talos; of the others, the manifests below are installed when
-	// given, and otherwise whoever looks after the cluster's workloads installs it. None means that nothing is expected.
+	// provider is the pod network. Flannel is installed by Talos; of the others,
+	// the manifests below are installed when given, and otherwise whoever looks
+	// after the cluster's workloads installs it. None means that nothing is
+	// expected.
 	// +required
 	Provider CNIProvider `json:"provider,omitempty"`
 
-	// manifests are addresses of manifests that Talos applies when the control plane first starts.
+	// manifests are addresses of manifests that Talos applies when the control
+	// plane first starts.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -177,19 +193,22 @@ const (
 
 // Images is where images come from.
 type Images struct {
-	// factory is the Image Factory that makes Talos images from a role's extensions. Without it: the public one,
-	// https://factory.talos.dev. Changing it rolls nothing by itself: the next image comes from there.
+	// factory is the Image Factory that makes Talos images from a role's
+	// extensions. Without it: the public one, https://factory.talos.dev. Changing
+	// it rolls nothing by itself: the next image comes from there.
 	// +optional
 	Factory URL `json:"factory,omitempty"`
 
-	// installer is the registry and path of installer images, without schematic and version. Without it: that of the
-	// factory. Changing it rolls nothing by itself: the next upgrade uses it.
+	// installer is the registry and path of installer images, without schematic
+	// and version. Without it: that of the factory. Changing it rolls nothing by
+	// itself: the next upgrade uses it.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
 	Installer string `json:"installer,omitempty"`
 
-	// mirrors are registry mirrors for every machine. Changing them is applied live, without a reboot.
+	// mirrors are registry mirrors for every machine. Changing them is applied
+	// live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -197,16 +216,18 @@ type Images struct {
 	// +listMapKey=registry
 	Mirrors []RegistryMirror `json:"mirrors,omitempty"`
 
-	// caBundle is certificates, in PEM, that machines and the image import trust in addition, for a factory or a mirror
-	// with a private certificate authority. Changing it is applied live, without a reboot.
+	// caBundle is certificates, in PEM, that machines and the image import trust
+	// in addition, for a factory or a mirror with a private certificate authority.
+	// Changing it is applied live, without a reboot.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
 	// +kubebuilder:validation:XValidation:rule="self.contains('-----BEGIN CERTIFICATE-----') && !self.contains('PRIVATE KEY')",message="must be certificates in PEM and no private key"
 	CABundle string `json:"caBundle,omitempty"`
 
-	// signer is the image of the signer that runs beside a hosted control plane. Without it: the one of this release.
-	// Changing it restarts the control plane's pods and rolls no machine.
+	// signer is the image of the signer that runs beside a hosted control plane.
+	// Without it: the one of this release. Changing it restarts the control
+	// plane's pods and rolls no machine.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
@@ -215,8 +236,9 @@ type Images struct {
 
 // TalosClusterStatus is what Minos last saw of a cluster.
 type TalosClusterStatus struct {
-	// conditions say how far the cluster is. Ready speaks of the control plane and what machines need to join; the
-	// machines have conditions of their own on their pools.
+	// conditions say how far the cluster is. Ready speaks of the control plane and
+	// what machines need to join; the machines have conditions of their own on
+	// their pools.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -6,8 +6,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TalosMachine is one machine that Minos itself looks after: in every place but those that Cluster API serves. Minos
-// makes and removes these objects; people read them. Its conditions are the steps by which a machine joins, in order.
+// TalosMachine is one machine that Minos itself looks after: in every place
+// but those that Cluster API serves. Minos makes and removes these objects;
+// people read them. Its conditions are the steps by which a machine joins, in
+// order.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -70,14 +72,16 @@ type TalosMachineSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: make a new machine"
 	HostName Name `json:"hostName,omitempty"`
 
-	// revision names the machine configuration that the machine should have: the Secret that holds it.
+	// revision names the machine configuration that the machine should have: the
+	// Secret that holds it.
 	// +required
 	Revision Name `json:"revision,omitempty"`
 }
 
 // TalosMachineStatus is what Minos last saw of a machine.
 type TalosMachineStatus struct {
-	// conditions are the steps by which the machine joins, in order, each with the time when it was reached.
+	// conditions are the steps by which the machine joins, in order, each with the
+	// time when it was reached.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -89,7 +93,8 @@ type TalosMachineStatus struct {
 	// +kubebuilder:validation:Minimum=0
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// providerID is the instance in its place, as the Node's spec.providerID has it.
+	// providerID is the instance in its place, as the Node's spec.providerID has
+	// it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	ProviderID string `json:"providerID,omitempty"`
@@ -115,7 +120,8 @@ type TalosMachineStatus struct {
 	// +kubebuilder:validation:MaxLength=64
 	TalosVersion string `json:"talosVersion,omitempty"`
 
-	// schematic is the identity of the image that the machine runs, as it says itself.
+	// schematic is the identity of the image that the machine runs, as it says
+	// itself.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Schematic string `json:"schematic,omitempty"`
