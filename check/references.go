@@ -3,6 +3,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"minos.dev/minos/api/nearest"
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/talos"
+	"minos.dev/minos/talos/image"
 )
 
 // References finds what is wrong between documents that are each valid: names that lead nowhere, things that do not fit
@@ -100,11 +102,25 @@ func (all *declared) pool(document *load.Document, pool *api.NodePool) []load.Pr
 			pool.Spec.Role, pool.Spec.ClusterName)
 		problems = append(problems, document.Problem("spec.role", text))
 	}
-	if needs := role.Spec.Hardware; needs != nil && len(needs.Architectures) > 0 && !slices.Contains(needs.Architectures, pool.Spec.Architecture) {
-		text := fmt.Sprintf("%q: role %q works on %v only", pool.Spec.Architecture, pool.Spec.Role, needs.Architectures)
-		problems = append(problems, document.Problem("spec.architecture", text))
+	if cluster == nil {
+		return problems
+	}
+	for _, err := range each(image.Check(role, cluster.Spec.TalosVersion, pool.Spec.Architecture)) {
+		problems = append(problems, document.Problem("spec.role", err.Error()))
 	}
 	return problems
+}
+
+// each returns the errors that were joined into one.
+func each(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	if err == nil {
+		return nil
+	}
+	return []error{err}
 }
 
 // location checks that a pool's place exists and is of the kind that its machines are for.

@@ -88,7 +88,7 @@ func TestReferences(t *testing.T) {
 		},
 		"a role that does not work on the processor": {
 			replace("role: special", "role: special\n  architecture: arm64"),
-			[]string{`fleet.yaml:31: spec.architecture: "arm64": role "special" works on [amd64] only`},
+			[]string{`fleet.yaml:30: spec.role: role "special": no image for arm64: its hardware is amd64`},
 		},
 		"a role for control planes in a hosted cluster": {
 			replace("controlPlane: {talos: {}}", "controlPlane: {kamaji: {}}"),
@@ -99,6 +99,13 @@ func TestReferences(t *testing.T) {
 			[]string{
 				`fleet.yaml:23: spec.extends: role "special" extends a role that does not exist: there is no role "gpu-amp", did you mean "gpu-amd"?`,
 				`fleet.yaml:30: spec.role: role "special" extends a role that does not exist: there is no role "gpu-amp", did you mean "gpu-amd"?`,
+			},
+		},
+		"an extension that the release does not have": {
+			replace("extends: gpu-amd", "extensions: [i915-ucode, zsf]"),
+			[]string{
+				`fleet.yaml:30: spec.role: role "special": system extension "i915-ucode" was renamed after v1.8.4: write "i915"`,
+				`fleet.yaml:30: spec.role: role "special": system extension "zsf" does not exist, did you mean "zfs" (in every release)?`,
 			},
 		},
 		"the same object twice": {

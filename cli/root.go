@@ -63,6 +63,7 @@ while they change.`,
 	root.AddCommand(
 		newCheck(),
 		newRole(),
+		newImage(),
 		newCompletion(),
 		help,
 		newVersion(v),
