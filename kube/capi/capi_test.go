@@ -138,16 +138,14 @@ func TestParse(t *testing.T) {
 }
 
 func TestServe(t *testing.T) {
-	if _, err := Load(embedded); err != nil {
-		t.Skip(err)
-	}
 	var out, errs bytes.Buffer
-	code := Command(func(ctx context.Context, spec Spec, ready func()) error {
+	run := func(ctx context.Context, spec Spec, ready func()) error {
 		go func() { _ = http.Serve(spec.Listener, http.NotFoundHandler()) }()
 		ready()
 		<-ctx.Done()
 		return nil
-	}).Run(box.Call{
+	}
+	code := program{run, sample}.command().Run(box.Call{
 		Args: []string{"--kubeconfig", "k", "--stop-with-stdin"}, Stdin: strings.NewReader(""), Stdout: &out, Stderr: &errs,
 	})
 	want := regexp.MustCompile(`^minos-kube capi ready: webhooks https://127\.0\.0\.1:[1-9]\d* after=\d+\.\ds\n$`)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"strconv"
@@ -42,6 +43,16 @@ type Run func(ctx context.Context, spec Spec, ready func()) error
 
 // Command is `minos-kube capi` with the given controllers.
 func Command(run Run) box.Command {
+	return program{run, embedded}.command()
+}
+
+// A program is the controllers and where their manifests are.
+type program struct {
+	run       Run
+	manifests fs.FS
+}
+
+func (p program) command() box.Command {
 	return box.Command{Name: "capi", About: "the core controllers of Cluster API", Run: func(call box.Call) int {
 		start := time.Now()
 		options, err := parse(call.Args)
@@ -52,15 +63,15 @@ func Command(run Run) box.Command {
 		if err != nil {
 			return box.Fail(call, err)
 		}
-		if err := serve(call, options, run, start); err != nil {
+		if err := p.serve(call, options, start); err != nil {
 			return box.Fail(call, err)
 		}
 		return 0
 	}}
 }
 
-func serve(call box.Call, o Options, run Run, start time.Time) error {
-	manifests, err := Load(embedded)
+func (p program) serve(call box.Call, o Options, start time.Time) error {
+	manifests, err := Load(p.manifests)
 	if err != nil {
 		return err
 	}
@@ -82,7 +93,7 @@ func serve(call box.Call, o Options, run Run, start time.Time) error {
 	ctx, cancel := box.Until(context.Background(), watched)
 	defer cancel()
 	spec := Spec{Kubeconfig: o.Kubeconfig, Listener: listener, Manifests: manifests, Log: log, ErrorsOnly: o.Log == ""}
-	return run(ctx, spec, func() {
+	return p.run(ctx, spec, func() {
 		_, _ = fmt.Fprintf(call.Stdout, "%s capi ready: webhooks https://%s after=%.1fs\n",
 			box.Program, listener.Addr(), time.Since(start).Seconds())
 	})
