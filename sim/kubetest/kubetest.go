@@ -136,9 +136,10 @@ func InstallCRDs(ctx context.Context, c client.Client, folder fs.FS) error {
 	return nil
 }
 
-// Install installs one definition and waits until the API server serves it.
+// Install installs one definition and waits until the API server serves it. One that is there already stays: tests of a
+// package share the control plane, also when they run more than once.
 func Install(ctx context.Context, c client.Client, definition *apiextensionsv1.CustomResourceDefinition) error {
-	if err := c.Create(ctx, definition); err != nil {
+	if err := client.IgnoreAlreadyExists(c.Create(ctx, definition)); err != nil {
 		return err
 	}
 	return wait.PollUntilContextCancel(ctx, 50*time.Millisecond, true, func(ctx context.Context) (bool, error) {
