@@ -9,10 +9,8 @@ import (
 
 	"github.com/siderolabs/talos/pkg/machinery/config"
 	"github.com/siderolabs/talos/pkg/machinery/config/configpatcher"
-	"github.com/siderolabs/talos/pkg/machinery/config/encoder"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate"
 	"github.com/siderolabs/talos/pkg/machinery/config/machine"
-	"github.com/siderolabs/talos/pkg/machinery/config/validation"
 
 	api "minos.dev/minos/api/v1alpha1"
 )
@@ -22,7 +20,7 @@ import (
 type Pool struct {
 	input    Input
 	contract *config.VersionContract
-	shared   config.Provider
+	shared   []encoded
 }
 
 // NewPool merges the layers of a pool.
@@ -32,7 +30,8 @@ func NewPool(in Input) (*Pool, error) {
 		return nil, err
 	}
 	pool := &Pool{input: in, contract: contract}
-	if pool.shared, err = pool.generate(); err != nil {
+	provider, err := pool.generate()
+	if err != nil {
 		return nil, fmt.Errorf("generate the configuration: %w", err)
 	}
 	layers, err := pool.layers()
@@ -40,11 +39,12 @@ func NewPool(in Input) (*Pool, error) {
 		return nil, err
 	}
 	for _, layer := range layers {
-		if pool.shared, err = layer.apply(pool.shared, contract); err != nil {
+		if provider, err = layer.apply(provider, contract); err != nil {
 			return nil, err
 		}
 	}
-	return pool, nil
+	pool.shared, err = encodeAll(provider)
+	return pool, err
 }
 
 // Shared returns the configuration of a machine that has no layer of its own, for every place but metal.
@@ -62,11 +62,11 @@ func (p *Pool) Host(host api.MetalHost) ([]byte, error) {
 	if host.Config != nil {
 		own.patches = host.Config.Patches
 	}
-	provider, err := own.apply(p.shared, p.contract)
+	all, err := own.with(p.shared, p.contract)
 	if err != nil {
 		return nil, err
 	}
-	text, err := finish(provider, onMetal)
+	text, err := finish(all, onMetal)
 	if err != nil {
 		return nil, fmt.Errorf("host %s: %w", host.Name, err)
 	}
@@ -215,11 +215,3 @@ func (m mode) RequiresInstall() bool { return m.install }
 
 // InContainer is never so here.
 func (m mode) InContainer() bool { return false }
-
-// finish judges a configuration by Talos's own validation and writes it without comments.
-func finish(provider config.Provider, how mode) ([]byte, error) {
-	if _, err := provider.ValidateAsClient(how, validation.WithLocal()); err != nil {
-		return nil, fmt.Errorf("talos refuses the configuration: %w", err)
-	}
-	return provider.EncodeBytes(encoder.WithComments(encoder.CommentsDisabled))
-}
