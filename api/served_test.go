@@ -86,7 +86,7 @@ func TestColumns(t *testing.T) {
 	if diff := cmp.Diff(append(want, "LOCATION", "VERSION", "REASON"), header("nodepools", "--output", "wide")); diff != "" {
 		t.Error(diff)
 	}
-	if out := kubectl(t, "get", "minos", "--namespace", namespace); !strings.Contains(out, "nodepool.minos.dev/workers") && !strings.Contains(out, "workers") {
+	if out := kubectl(t, "get", "minos", "--namespace", namespace); !strings.Contains(out, "workers") {
 		t.Errorf("the category shows %q", out)
 	}
 }

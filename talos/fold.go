@@ -18,7 +18,7 @@ func fold(base, over *api.NodeRoleSpec) {
 	base.KernelArgs = union(base.KernelArgs, over.KernelArgs)
 	base.Sysctls = merge(base.Sysctls, over.Sysctls)
 	base.Labels = merge(base.Labels, over.Labels)
-	base.Taints = union(base.Taints, over.Taints)
+	base.Taints = mergeBy(base.Taints, over.Taints, func(t api.Taint) string { return t.Key })
 	base.KernelModules = mergeBy(base.KernelModules, over.KernelModules, func(m api.KernelModule) string { return m.Name })
 	base.Services = foldServices(base.Services, over.Services)
 	base.Config = foldConfig(base.Config, over.Config)

@@ -116,7 +116,7 @@ func TestResolve(t *testing.T) {
 				role("it", api.NodeRoleSpec{
 					Extends: "base", Extensions: []string{"b", "c"}, Sysctls: map[string]string{"y": "2"}, Labels: map[string]string{"n": "it"},
 					KernelModules: []api.KernelModule{{Name: "m"}, {Name: "n"}},
-					Taints:        []api.Taint{{Key: "k", Effect: "NoSchedule"}, {Key: "k", Effect: "NoExecute"}},
+					Taints:        []api.Taint{{Key: "k", Effect: "NoExecute"}, {Key: "m", Effect: "NoSchedule"}},
 					Config:        &api.Layer{Patches: []api.Patch{{Raw: []byte(`{"b":1}`)}}},
 					Hardware:      &api.Hardware{Architectures: []api.Architecture{"amd64"}},
 					PerCluster:    api.PerClusterHA, Description: "it",
@@ -125,7 +125,7 @@ func TestResolve(t *testing.T) {
 			want: api.NodeRoleSpec{
 				Extensions: []string{"a", "b", "c"}, Sysctls: map[string]string{"x": "1", "y": "2"}, Labels: map[string]string{"l": "base", "n": "it"},
 				KernelModules: []api.KernelModule{{Name: "m"}, {Name: "n"}},
-				Taints:        []api.Taint{{Key: "k", Effect: "NoSchedule"}, {Key: "k", Effect: "NoExecute"}},
+				Taints:        []api.Taint{{Key: "k", Effect: "NoExecute"}, {Key: "m", Effect: "NoSchedule"}},
 				Config:        &api.Layer{Patches: []api.Patch{{Raw: []byte(`{"a":1}`)}, {Raw: []byte(`{"b":1}`)}}},
 				Hardware:      &api.Hardware{GPU: api.GPUAMD, Architectures: []api.Architecture{"amd64"}},
 				MachineType:   api.MachineWorker, PerCluster: api.PerClusterHA, Description: "it",

@@ -102,7 +102,8 @@ const (
 	KindLocation        LocationKind = "Location"
 )
 
-// Taint keeps pods off a node that do not tolerate it.
+// Taint keeps pods off a node that do not tolerate it. Talos knows one taint a
+// key.
 type Taint struct {
 	// key is the key of the taint, for example nvidia.com/gpu.
 	// +required

@@ -132,7 +132,8 @@ type NodeRoleSpec struct {
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=key
 	Taints []Taint `json:"taints,omitempty"`
 
 	// hardware is what a machine must have for the role. A machine without it

@@ -17,7 +17,8 @@ type PoolConfig struct {
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
-	// +listType=atomic
+	// +listType=map
+	// +listMapKey=key
 	Taints []Taint `json:"taints,omitempty"`
 
 	// kubelet is settings of the kubelet. Changing them restarts the kubelet,

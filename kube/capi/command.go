@@ -11,8 +11,6 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -80,7 +78,7 @@ func (p program) serve(call box.Call, o Options, start time.Time) error {
 		return err
 	}
 	defer done()
-	listener, err := listen(o.WebhookPort)
+	listener, err := box.Listen(o.WebhookPort, "--webhook-port")
 	if err != nil {
 		return err
 	}
@@ -108,18 +106,6 @@ func openLog(path string, otherwise io.Writer) (io.Writer, func(), error) {
 		return nil, nil, fmt.Errorf("open the log: %w", err)
 	}
 	return f, func() { _ = f.Close() }, nil
-}
-
-// listen binds the webhooks' port before anything is told about it, so that nobody can take it in between.
-func listen(port int) (net.Listener, error) {
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d on 127.0.0.1 is in use; choose another with --webhook-port (0 picks a free one)", port)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen for webhooks: %w", err)
-	}
-	return listener, nil
 }
 
 // parse reads the flags. It answers pflag.ErrHelp when help was asked for.

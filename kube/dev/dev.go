@@ -11,8 +11,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -108,7 +106,7 @@ func prepare(o Options, now time.Time) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
-	listener, err := listen(o.Port)
+	listener, err := box.Listen(o.Port, "--port")
 	if err != nil {
 		return Spec{}, err
 	}
@@ -132,15 +130,4 @@ func prepare(o Options, now time.Time) (Spec, error) {
 		}
 	}
 	return spec, nil
-}
-
-func listen(port int) (net.Listener, error) {
-	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d on 127.0.0.1 is in use; choose another with --port (0 picks a free one)", port)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listen for the API server: %w", err)
-	}
-	return listener, nil
 }

@@ -74,6 +74,29 @@ func FuzzPatch(f *testing.F) {
 	})
 }
 
+// TestEverythingThatJoinsIsProtected sets each of those paths in a patch and expects it to be refused.
+func TestEverythingThatJoinsIsProtected(t *testing.T) {
+	for _, path := range joins {
+		kind, field, _ := strings.Cut(path, "|")
+		steps := strings.Split(field, ".")
+		var document any = "x"
+		for i := len(steps) - 1; i >= 0; i-- {
+			document = map[string]any{steps[i]: document}
+		}
+		whole := document.(map[string]any)
+		if kind != "" {
+			whole["apiVersion"], whole["kind"] = "v1alpha1", kind
+		}
+		text, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := errors.AsType[*config.ProtectedError](config.Protected("pool", []api.Patch{{Raw: text}})); !ok {
+			t.Errorf("the patch %s is not refused", text)
+		}
+	}
+}
+
 // identityOf reads what makes a machine join from its configuration.
 func identityOf(t testing.TB, text string) map[string]any {
 	t.Helper()
