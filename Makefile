@@ -17,6 +17,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 COMMIT := $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -s -w -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
+# The linter remembers absolute paths, so its memory belongs to this checkout: that of another one, since deleted, would
+# make it fail here.
+export GOLANGCI_LINT_CACHE := $(CURDIR)/bin/lint-cache
+
 # Tools are pinned in a module file of their own, so that go.mod stays clean. Go builds them once and caches them.
 TOOL := go tool -modfile=go.tools.mod
 
