@@ -37,8 +37,13 @@ build: ## Build bin/minos.
 kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
 	@kube/build
 
+.PHONY: peers
+peers: ## Build bin/peers: the programs of others that ours is held against.
+	@mkdir -p bin/peers
+	go build -modfile=go.peers.mod -o bin/peers/ github.com/budimanjojo/talhelper/v3 github.com/getsops/sops/v3/cmd/sops
+
 .PHONY: test
-test: kube ## Run all tests, on a real control plane.
+test: kube peers ## Run all tests, on a real control plane.
 	go test ./...
 	go -C kube test ./...
 

@@ -37,3 +37,16 @@ func (s LocationSpec) Member() Member {
 	}
 	return ""
 }
+
+// Place returns what every kind of place has.
+func (s LocationSpec) Place() Place {
+	switch {
+	case s.KubeVirt != nil:
+		return s.KubeVirt.Place
+	case s.Metal != nil:
+		return s.Metal.Place
+	case s.Sim != nil:
+		return s.Sim.Place
+	}
+	return Place{}
+}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/siderolabs/talos/pkg/machinery/config"
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config/config"
@@ -131,10 +132,22 @@ func finish(all []encoded, how mode) ([]byte, error) {
 	}
 	whole, err := container.New(documents...)
 	if err != nil {
-		return nil, fmt.Errorf("talos refuses the configuration: %w", err)
+		return nil, refused(err)
 	}
 	if _, err := whole.ValidateAsClient(how, validation.WithLocal()); err != nil {
-		return nil, fmt.Errorf("talos refuses the configuration: %w", err)
+		return nil, refused(err)
 	}
 	return bytes.Join(texts, []byte("---\n")), nil
+}
+
+// refused says on one line what Talos says over several.
+func refused(err error) error {
+	var reasons []string
+	for line := range strings.Lines(err.Error()) {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "* ")
+		if line != "" && !strings.HasSuffix(line, "occurred:") { // its heading
+			reasons = append(reasons, line)
+		}
+	}
+	return fmt.Errorf("talos refuses the configuration: %s", strings.Join(reasons, "; "))
 }

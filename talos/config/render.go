@@ -112,6 +112,9 @@ func (p *Pool) layers() ([]layer, error) {
 		place.labels(map[string]string{"topology.kubernetes.io/zone": in.Place.Zone})
 	}
 	spec := in.Role.Spec
+	if err := checkLabels("role", spec.Labels, spec.MachineType); err != nil {
+		return nil, err
+	}
 	role.labels(spec.Labels)
 	role.taints(spec.Taints)
 	role.sysctls(spec.Sysctls)
@@ -122,6 +125,9 @@ func (p *Pool) layers() ([]layer, error) {
 	user := in.Pool.Spec.Config
 	if user == nil {
 		user = &api.PoolConfig{}
+	}
+	if err := checkLabels("pool", user.Labels, spec.MachineType); err != nil {
+		return nil, err
 	}
 	pool.labels(user.Labels)
 	pool.taints(user.Taints)

@@ -22,7 +22,7 @@ var otherwise = map[string]string{
 	"equinix":    "equinixMetal",
 	"google":     "gcp",
 	"hetzner":    "hcloud",
-	"kubevirt":   "nocloud",
+	"kubevirt":   "openstack",
 	"libvirt":    "nocloud",
 	"linode":     "akamai",
 	"proxmox":    "nocloud",
@@ -75,4 +75,16 @@ func secureBootPlatforms() []string {
 		platform, err := findPlatform(name)
 		return err != nil || !platform.SecureBootSupported
 	})
+}
+
+// PlatformOf returns the platform of the images that machines of a kind of place start from. Cluster API hands a KubeVirt
+// machine its configuration on a config drive, which Talos looks for on openstack and not on nocloud.
+func PlatformOf(member api.Member) string {
+	switch member {
+	case api.MemberMetal:
+		return Metal
+	case api.MemberKubeVirt:
+		return "openstack"
+	}
+	return "nocloud"
 }
