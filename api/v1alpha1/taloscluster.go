@@ -108,7 +108,86 @@ type TalosClusterSpec struct {
 	// own. Changing it rolls nothing.
 	// +optional
 	Rollout *Rollout `json:"rollout,omitempty"`
+
+	// environment is what the cluster is for. Checks are stricter in production.
+	// Changing it rolls nothing.
+	// +optional
+	// +default="Production"
+	Environment Environment `json:"environment,omitempty"`
+
+	// decisions are the choices behind the cluster, each with who made it and
+	// when, for those who come after. Changing them rolls nothing.
+	// +optional
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=10
+	// +listType=map
+	// +listMapKey=about
+	Decisions []Decision `json:"decisions,omitempty"`
 }
+
+// Environment is what a cluster is for.
+//
+// +kubebuilder:validation:Enum=Production;Staging;Development;Homelab;Edge
+type Environment string
+
+// What a cluster can be for.
+const (
+	EnvironmentProduction  Environment = "Production"
+	EnvironmentStaging     Environment = "Staging"
+	EnvironmentDevelopment Environment = "Development"
+	EnvironmentHomelab     Environment = "Homelab"
+	EnvironmentEdge        Environment = "Edge"
+)
+
+// Decision is one choice behind a cluster. Changing it rolls nothing.
+type Decision struct {
+	// about is what was decided.
+	// +required
+	About DecisionAbout `json:"about,omitempty"`
+
+	// answer is what was chosen.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=512
+	Answer string `json:"answer,omitempty"`
+
+	// reason is why, in a sentence.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=2048
+	Reason string `json:"reason,omitempty"`
+
+	// owner is who decided, and whom to ask.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Owner string `json:"owner,omitempty"`
+
+	// date is when it was decided, for example 2026-11-15.
+	// +required
+	// +kubebuilder:validation:MaxLength=10
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$')",message="must be a date such as 2026-11-15"
+	Date string `json:"date,omitempty"`
+}
+
+// DecisionAbout is a line of the checklist that a cluster is decided by.
+//
+// +kubebuilder:validation:Enum=Platform;Topology;Configuration;CNI;Storage;Extensions;Secrets;Upgrades;Backup;Endpoint
+type DecisionAbout string
+
+// The lines of the checklist, in the order in which they are asked.
+const (
+	DecisionPlatform      DecisionAbout = "Platform"
+	DecisionTopology      DecisionAbout = "Topology"
+	DecisionConfiguration DecisionAbout = "Configuration"
+	DecisionCNI           DecisionAbout = "CNI"
+	DecisionStorage       DecisionAbout = "Storage"
+	DecisionExtensions    DecisionAbout = "Extensions"
+	DecisionSecrets       DecisionAbout = "Secrets"
+	DecisionUpgrades      DecisionAbout = "Upgrades"
+	DecisionBackup        DecisionAbout = "Backup"
+	DecisionEndpoint      DecisionAbout = "Endpoint"
+)
 
 // ClusterNetwork is the networks inside a cluster.
 //
