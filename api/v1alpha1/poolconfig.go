@@ -45,25 +45,28 @@ type Kubelet struct {
 	// +kubebuilder:validation:MaxProperties=64
 	ExtraArgs map[string]string `json:"extraArgs,omitempty"`
 
-	// systemReserved is kept for Talos itself. Without it: 5% of the machine,
-	// within sensible bounds.
+	// systemReserved is kept for Talos itself. Without it: where the size of the
+	// machine is known, 5% of it, from 50m and 256Mi up to 500m and 1Gi; otherwise
+	// Talos's own default.
 	// +optional
 	SystemReserved *Resources `json:"systemReserved,omitempty"`
 
 	// kubeReserved is kept for the kubelet and the container runtime. Without it:
-	// 5% of the machine, within sensible bounds.
+	// as for systemReserved.
 	// +optional
 	KubeReserved *Resources `json:"kubeReserved,omitempty"`
 
 	// evictionHardMemory is the free memory below which pods are evicted at once,
-	// as an amount or a share. Without it: 7%.
+	// as an amount or a share. Without it: 7% where the size of the machine is
+	// known, otherwise the kubelet's own default.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]?%$') || isQuantity(self)",message="must be an amount such as 256Mi, or a share such as 7%"
 	EvictionHardMemory string `json:"evictionHardMemory,omitempty"`
 
 	// evictionSoftMemory is the free memory below which pods are evicted after a
-	// while, as an amount or a share. Without it: 10%.
+	// while, as an amount or a share. Without it: 10% where the size of the
+	// machine is known, otherwise none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[1-9][0-9]?%$') || isQuantity(self)",message="must be an amount such as 512Mi, or a share such as 10%"

@@ -25,6 +25,8 @@ type Input struct {
 	Role *api.NodeRole
 	// Place is what the location brings.
 	Place api.Place
+	// Capacity is the size of a machine where it is known. What the kubelet keeps for itself follows from it.
+	Capacity *api.Resources
 	// Secrets is the cluster's identity, authorities and tokens.
 	Secrets *secrets.Bundle
 	// Values are the values of the Secrets that the role's services refer to.

@@ -131,7 +131,10 @@ func (p *Pool) layers() ([]layer, error) {
 	}
 	pool.labels(user.Labels)
 	pool.taints(user.Taints)
-	pool.kubelet(user.Kubelet)
+	if err := checkKubelet(user.Kubelet, in.Capacity); err != nil {
+		return nil, err
+	}
+	pool.kubelet(user.Kubelet, in.Capacity)
 	return []layer{
 		{"cluster", cluster.documents(), patches(in.Cluster.Spec.Config)},
 		{"location", place.documents(), patches(in.Place.Config)},

@@ -95,7 +95,18 @@ func (f *Fleet) input(pool *api.NodePool) (config.Input, error) {
 	if err != nil {
 		return config.Input{}, err
 	}
-	return config.Input{Cluster: cluster, Pool: pool, Role: role, Place: location.Place(), Installer: installer}, nil
+	return config.Input{Cluster: cluster, Pool: pool, Role: role, Place: location.Place(), Installer: installer, Capacity: capacityOf(pool)}, nil
+}
+
+// capacityOf is the size of a pool's machines where the declaration says it.
+func capacityOf(pool *api.NodePool) *api.Resources {
+	switch machine := pool.Spec.Machine; {
+	case machine.KubeVirt != nil:
+		return machine.KubeVirt.Size.Resources
+	case machine.Sim != nil:
+		return machine.Sim.Resources
+	}
+	return nil
 }
 
 // endpointOf is where machines reach the API server: as declared, or as the hosted control plane got it.
