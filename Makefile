@@ -47,6 +47,13 @@ test: kube peers ## Run all tests, on a real control plane.
 	go test ./...
 	go -C kube test ./...
 
+# Every fuzz target for a short time. For a long one: make fuzz FUZZTIME=1h
+FUZZTIME ?= 5s
+.PHONY: fuzz
+fuzz: ## Look for inputs that break parsers, FUZZTIME for each target.
+	@grep -rHoE '^func Fuzz[A-Za-z0-9]+' --include='*_test.go' --exclude-dir=kube . | sort | while IFS=: read -r file name; do \
+		go test -run '^$$' -fuzz "^$${name#func }$$" -fuzztime $(FUZZTIME) "$$(dirname $$file)" || exit 1; done
+
 .PHONY: lint
 lint: ## Look for what the compiler does not see.
 	$(TOOL) golangci-lint run ./...

@@ -9,7 +9,6 @@ import (
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/talos/config"
-	"minos.dev/minos/talos/fleet"
 )
 
 // hosts finds machines of metal that are in each other's way, over all pools: a pool's own definition sees its own hosts
@@ -73,13 +72,4 @@ func checkCluster(document *load.Document, cluster *api.TalosCluster) []load.Pro
 		return []load.Problem{document.Problem("spec.endpoint.host", text)}
 	}
 	return nil
-}
-
-// tryPool makes the configurations of a pool, to hear what Talos has to say about them.
-func tryPool(all *fleet.Fleet, document *load.Document, pool *api.NodePool) []load.Problem {
-	err := all.Trial(pool)
-	if err == nil {
-		return nil
-	}
-	return []load.Problem{document.Problem("spec", err.Error())}
 }

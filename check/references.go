@@ -90,11 +90,7 @@ func checkPool(all *fleet.Fleet, met *hosts, document *load.Document, pool *api.
 	for _, err := range each(image.Check(role, cluster.Spec.TalosVersion, pool.Spec.Architecture)) {
 		problems = append(problems, document.Problem("spec.role", err.Error()))
 	}
-	problems = append(problems, met.check(document, pool, cluster)...)
-	if len(problems) == 0 { // or it would say the same once more
-		problems = tryPool(all, document, pool)
-	}
-	return problems
+	return append(problems, met.check(document, pool, cluster)...)
 }
 
 // each returns the errors that were joined into one.

@@ -22,7 +22,8 @@ func newCheck() *cobra.Command {
 		Short: "Say what is wrong in a folder of declarations",
 		Long: `Reads every YAML file below DIR, or below the current folder, and says what is
 wrong, with file and line: fields that do not exist, values that a management
-cluster would refuse, names that lead nowhere, versions that do not fit.
+cluster would refuse, names that lead nowhere, versions that do not fit, machine
+configurations that Talos would refuse. It needs no secrets and no keys.
 
 With --since, it also refuses changes that cannot be made to what exists: give
 a folder with the state before, for example another worktree of your
@@ -35,6 +36,9 @@ repository. Nothing is written. Exits with 3 if anything is wrong.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		found, err := checkFolder(cmd.Context(), append(args, ".")[0])
 		if err != nil {
+			return err
+		}
+		if err := found.try(); err != nil {
 			return err
 		}
 		if *since != "" {
@@ -62,6 +66,16 @@ func checkFolder(ctx context.Context, dir string) (*folder, error) {
 	}
 	found.problems = append(found.problems, references...)
 	return found, nil
+}
+
+// try has Talos judge the configuration of every machine, unless something is wrong already.
+func (f *folder) try() error {
+	if len(f.problems) > 0 {
+		return nil
+	}
+	var err error
+	f.problems, err = check.Trials(f.documents)
+	return err
 }
 
 // checkSince holds the changes from an older state of the folder to the rules about changes.
