@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -41,7 +42,7 @@ type Kind struct {
 	Fields *structural.Structural
 
 	validator validation.SchemaValidator
-	rules     *cel.Validator
+	rules     func() *cel.Validator
 }
 
 // Load compiles the definitions that this program was built with.
@@ -98,7 +99,8 @@ func compile(text []byte) (*Kind, error) {
 		Definition: definition,
 		Fields:     fields,
 		validator:  validator,
-		rules:      cel.NewValidator(fields, true, celconfig.PerCallLimit),
+		// Compiling the rules takes longer than all the rest, and most runs meet a few kinds only.
+		rules: sync.OnceValue(func() *cel.Validator { return cel.NewValidator(fields, true, celconfig.PerCallLimit) }),
 	}, nil
 }
 
@@ -117,7 +119,8 @@ func (k *Kind) Validate(object, old map[string]any) field.ErrorList {
 		problems = validation.ValidateCustomResourceUpdate(nil, object, old, k.validator)
 	}
 	problems = append(problems, listtype.ValidateListSetsAndMaps(nil, k.Fields, object)...)
-	if len(problems) > 0 || k.rules == nil {
+	rules := k.rules()
+	if len(problems) > 0 || rules == nil {
 		return problems
 	}
 	var before any
@@ -125,6 +128,6 @@ func (k *Kind) Validate(object, old map[string]any) field.ErrorList {
 		before = old
 	}
 	// The library takes a context only to be able to stop early; evaluation is pure and bounded by its cost budget.
-	problems, _ = k.rules.Validate(context.Background(), nil, k.Fields, object, before, celconfig.RuntimeCELCostBudget)
+	problems, _ = rules.Validate(context.Background(), nil, k.Fields, object, before, celconfig.RuntimeCELCostBudget)
 	return problems
 }

@@ -194,7 +194,7 @@ type MetalMachine struct {
 	// +required
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=256
-	// +kubebuilder:validation:XValidation:rule="self.all(h, self.exists_one(o, o.address == h.address))",message="two hosts have the same address: give each host its own"
+	// +kubebuilder:validation:XValidation:rule="[self.map(h, h.address)].all(all, all.all(a, all.indexOf(a) == all.lastIndexOf(a)))",message="two hosts have the same address: give each host its own"
 	// +listType=map
 	// +listMapKey=name
 	Hosts []MetalHost `json:"hosts,omitempty"`

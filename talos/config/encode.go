@@ -4,8 +4,10 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/siderolabs/talos/pkg/machinery/config"
@@ -45,75 +47,91 @@ func encodeAll(provider config.Provider) ([]encoded, error) {
 	return all, nil
 }
 
-// with lays one more layer over documents that are encoded already. Talos merges document by document, so only those of
-// the kinds that the layer names can change.
-func (l layer) with(shared []encoded, contract *config.VersionContract) ([]encoded, error) {
-	kinds := l.kinds()
-	var concerned []talosconfig.Document
-	for _, one := range shared {
-		if kinds[one.document.Kind()] {
-			concerned = append(concerned, one.document)
+// over lays the layer of one machine over what its pool shares. Talos merges document by document, so only those of the
+// kinds that the layer names can change; and what a layer says of a kind is often the same for many machines, so what comes
+// of it is kept.
+func (p *Pool) over(own layer) ([]encoded, error) {
+	changed := map[string][]encoded{}
+	var order []string
+	for kind, part := range own.byKind() {
+		merged, err := p.merged(kind, part)
+		if err != nil {
+			return nil, err
 		}
+		changed[kind], order = merged, append(order, kind)
 	}
-	part, err := container.New(concerned...)
-	if err != nil {
-		return nil, fmt.Errorf("%s layer: %w", l.name, err)
-	}
-	merged, err := l.apply(part, contract)
-	if err != nil {
-		return nil, err
-	}
-	changed := map[string]talosconfig.Document{}
-	for _, document := range merged.Documents() {
-		changed[identity(document)] = document
-	}
-	return replace(shared, kinds, merged.Documents(), changed)
-}
-
-// replace puts changed documents in the places of the old ones, leaves out those that are gone, and appends new ones.
-func replace(shared []encoded, kinds map[string]bool, order []talosconfig.Document, changed map[string]talosconfig.Document) ([]encoded, error) {
+	slices.Sort(order) // Go's maps have none
 	var all []encoded
-	for _, one := range shared {
-		id := identity(one.document)
-		document, ok := changed[id]
-		switch {
-		case !kinds[one.document.Kind()]:
+	kept := map[string]bool{}
+	for _, one := range p.shared {
+		merged, concerned := changed[one.document.Kind()]
+		if !concerned {
 			all = append(all, one)
-		case ok:
-			delete(changed, id)
-			again, err := encode(document)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, again)
+			continue
+		}
+		id := identity(one.document)
+		if i := slices.IndexFunc(merged, func(e encoded) bool { return identity(e.document) == id }); i >= 0 {
+			all = append(all, merged[i])
+			kept[id] = true
 		}
 	}
-	for _, document := range order {
-		if _, isNew := changed[identity(document)]; isNew {
-			one, err := encode(document)
-			if err != nil {
-				return nil, err
+	for _, kind := range order {
+		for _, one := range changed[kind] {
+			if !kept[identity(one.document)] {
+				all = append(all, one)
 			}
-			all = append(all, one)
 		}
 	}
 	return all, nil
 }
 
-// kinds are the kinds of documents that a layer can change. The one without a kind is called by its version.
-func (l layer) kinds() map[string]bool {
-	kinds := map[string]bool{}
-	for _, text := range l.texts() {
+// merged are the documents of a kind with a layer over them.
+func (p *Pool) merged(kind string, part layer) ([]encoded, error) {
+	key := kind + "\n" + string(bytes.Join(part.texts(), []byte("\n")))
+	if known, ok := p.known[key]; ok {
+		return known, nil
+	}
+	var concerned []talosconfig.Document
+	for _, one := range p.shared {
+		if one.document.Kind() == kind {
+			concerned = append(concerned, one.document)
+		}
+	}
+	base, err := container.New(concerned...)
+	if err != nil {
+		return nil, fmt.Errorf("%s layer: %w", part.name, err)
+	}
+	provider, err := part.apply(base, p.contract)
+	if err != nil {
+		return nil, err
+	}
+	all, err := encodeAll(provider)
+	if err == nil {
+		p.known[key] = all
+	}
+	return all, err
+}
+
+// byKind takes a layer apart by the kinds of documents that it changes. The one without a kind is called by its version.
+func (l layer) byKind() map[string]layer {
+	parts := map[string]layer{}
+	for i, text := range l.texts() {
 		var document struct {
 			Kind string `json:"kind"`
 		}
 		_ = json.Unmarshal(text, &document) // apply will say what is wrong with it
-		if document.Kind == "" {
-			document.Kind = v1alpha1.Version
+		kind := cmp.Or(document.Kind, v1alpha1.Version)
+		part := parts[kind]
+		part.name = l.name
+		if i < len(l.set) {
+			part.set = append(part.set, l.set[i])
+		} else {
+			part.patches = append(part.patches, l.patches[i-len(l.set)])
+			part.numbers = append(part.numbers, i-len(l.set))
 		}
-		kinds[document.Kind] = true
+		parts[kind] = part
 	}
-	return kinds
+	return parts
 }
 
 // identity tells one document from another.

@@ -29,6 +29,8 @@ type Input struct {
 	Capacity *api.Resources
 	// Secrets is the cluster's identity, authorities and tokens.
 	Secrets *secrets.Bundle
+	// Accepted is what is accepted beside the authorities in Secrets, while one of them is being replaced.
+	Accepted Accepted
 	// Values are the values of the Secrets that the role's services refer to.
 	Values map[api.SecretKeyReference]string
 	// Installer is the installer image, by which metal is installed and every machine upgraded.

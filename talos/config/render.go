@@ -16,11 +16,12 @@ import (
 )
 
 // A Pool is the configuration that the machines of a pool share, with every layer but that of the one machine. It is made
-// once, however many machines there are.
+// once, however many machines there are. It is not for several goroutines at once.
 type Pool struct {
 	input    Input
 	contract *config.VersionContract
 	shared   []encoded
+	known    map[string][]encoded // what layers of machines led to, by what they say
 }
 
 // NewPool merges the layers of a pool.
@@ -29,7 +30,7 @@ func NewPool(in Input) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := &Pool{input: in, contract: contract}
+	pool := &Pool{input: in, contract: contract, known: map[string][]encoded{}}
 	provider, err := pool.generate()
 	if err != nil {
 		return nil, fmt.Errorf("generate the configuration: %w", err)
@@ -62,7 +63,10 @@ func (p *Pool) Host(host api.MetalHost) ([]byte, error) {
 	if host.Config != nil {
 		own.patches = host.Config.Patches
 	}
-	all, err := own.with(p.shared, p.contract)
+	if err := own.check(p.contract); err != nil {
+		return nil, err
+	}
+	all, err := p.over(own)
 	if err != nil {
 		return nil, err
 	}
@@ -103,6 +107,10 @@ func (p *Pool) generate() (config.Provider, error) {
 func (p *Pool) layers() ([]layer, error) {
 	in := p.input
 	cluster, place, role, pool := newSetter(p.contract), newSetter(p.contract), newSetter(p.contract), newSetter(p.contract)
+	generated := newSetter(p.contract)
+	if err := generated.accepted(in.Accepted, in.Role.Spec.MachineType == api.MachineControlPlane); err != nil {
+		return nil, err
+	}
 	cluster.mirrors(mirrorsOf(in.Cluster.Spec.Images, in.Pool.Spec.Config))
 	if in.Role.Spec.MachineType == api.MachineControlPlane {
 		cluster.cni(in.Cluster.Spec.CNI)
@@ -136,10 +144,11 @@ func (p *Pool) layers() ([]layer, error) {
 	}
 	pool.kubelet(user.Kubelet, in.Capacity)
 	return []layer{
-		{"cluster", cluster.documents(), patches(in.Cluster.Spec.Config)},
-		{"location", place.documents(), patches(in.Place.Config)},
-		{"role", role.documents(), patches(spec.Config)},
-		{"pool", pool.documents(), user.Patches},
+		{name: "generated", set: generated.documents()},
+		{name: "cluster", set: cluster.documents(), patches: patches(in.Cluster.Spec.Config)},
+		{name: "location", set: place.documents(), patches: patches(in.Place.Config)},
+		{name: "role", set: role.documents(), patches: patches(spec.Config)},
+		{name: "pool", set: pool.documents(), patches: user.Patches},
 	}, nil
 }
 
@@ -156,14 +165,20 @@ type layer struct {
 	name    string
 	set     []document
 	patches []api.Patch
+	numbers []int // which of the patches of the whole layer these are, where it was taken apart
+}
+
+// check refuses patches that touch what is protected, and documents that the version does not know.
+func (l layer) check(contract *config.VersionContract) error {
+	if err := Protected(l.name, l.patches); err != nil {
+		return err
+	}
+	return Known(l.name, l.patches, contract)
 }
 
 // apply merges a layer into a configuration, by Talos's own patcher.
 func (l layer) apply(provider config.Provider, contract *config.VersionContract) (config.Provider, error) {
-	if err := Protected(l.name, l.patches); err != nil {
-		return nil, err
-	}
-	if err := Known(l.name, l.patches, contract); err != nil {
+	if err := l.check(contract); err != nil {
 		return nil, err
 	}
 	var loaded []configpatcher.Patch
@@ -202,7 +217,11 @@ func (l layer) place(i int) string {
 	if i < len(l.set) {
 		return l.name + " layer"
 	}
-	return fmt.Sprintf("%s layer: patches[%d]", l.name, i-len(l.set))
+	number := i - len(l.set)
+	if l.numbers != nil {
+		number = l.numbers[number]
+	}
+	return fmt.Sprintf("%s layer: patches[%d]", l.name, number)
 }
 
 // A mode is how a configuration reaches its machine, in the words of Talos's validation.

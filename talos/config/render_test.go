@@ -249,6 +249,67 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// TestHostRefusal names the patch of a host by its place among all patches of the host.
+func TestHostRefusal(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/control-plane.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := input(t, archive.Files[0].Data, "v1.13.9")
+	in.Pool.Spec.Machine.Metal.Hosts[0].Config = &api.Layer{Patches: []api.Patch{
+		{Raw: []byte(`{"machine":{"sysctls":{"a":"1"}}}`)},
+		{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtuu":1}`)},
+	}}
+	want := "host shelf-1 layer: patches[1]: "
+	if _, err := render(in); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s…", err, want)
+	}
+}
+
+// TestHostsOfAPool renders hosts that share some of their layers, alone and after each other: what is kept from one must
+// not show in another.
+func TestHostsOfAPool(t *testing.T) {
+	archive, err := txtar.ParseFile("testdata/control-plane.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	patch := func(text string) *api.Layer { return &api.Layer{Patches: []api.Patch{{Raw: []byte(text)}}} }
+	hosts := []api.MetalHost{
+		{Name: "one", Address: "192.0.2.1", Disk: api.InstallDisk{Path: "/dev/sda"}},
+		{Name: "two", Address: "192.0.2.2", Disk: api.InstallDisk{Path: "/dev/sda"}},
+		{Name: "three", Address: "192.0.2.3", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"machine":{"sysctls":{"a":"1"}}}`)},
+		{Name: "four", Address: "192.0.2.4", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"apiVersion":"v1alpha1","kind":"HostnameConfig","$patch":"delete"}`)},
+		{Name: "five", Address: "192.0.2.5", Disk: api.InstallDisk{Path: "/dev/sdb"}},
+	}
+	for _, version := range versions {
+		in := input(t, archive.Files[0].Data, version)
+		together, err := config.NewPool(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, host := range hosts {
+			alone, err := config.NewPool(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := alone.Host(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := together.Host(host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(string(want), string(got)); diff != "" {
+				t.Errorf("%s: %s after others:\n%s", version, host.Name, diff)
+			}
+			if host.Config == nil && !strings.Contains(string(got), "hostname: "+string(host.Name)+"\n") {
+				t.Errorf("%s: %s does not have its name", version, host.Name)
+			}
+		}
+	}
+}
+
 // TestKubeletRefusals holds the kubelet's bounds against each other and against the machine.
 func TestKubeletRefusals(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/worker.txtar")
