@@ -46,22 +46,23 @@ var pure = slices.Concat(io, chance, clients, []string{"context"})
 var rooms = map[string]room{
 	"api":        {may: []string{"charts"}, never: slices.Concat(io, chance, clients)},
 	"talos":      {may: []string{"api"}, never: pure},
-	"check":      {may: []string{"api", "talos"}, never: pure},
+	"sops":       {never: pure},
+	"check":      {may: []string{"api", "talos", "sops"}, never: pure},
 	"plan":       {may: []string{"api", "talos"}, never: pure},
 	"backend":    {may: []string{"api", "talos", "plan"}, never: []string{"sigs.k8s.io/controller-runtime/pkg/manager"}},
 	"controller": {may: []string{"api", "talos", "check", "plan", "backend"}},
 	"autoscale":  {may: []string{"api", "talos", "check", "plan"}},
-	"adopt":      {may: []string{"api", "talos", "check", "plan", "backend"}},
-	"cli":        {may: []string{"api", "talos", "check", "plan", "backend", "adopt"}},
+	"adopt":      {may: []string{"api", "talos", "sops", "check", "plan", "backend"}},
+	"cli":        {may: []string{"api", "talos", "sops", "check", "plan", "backend", "adopt"}},
 	"web":        {may: []string{"api", "talos", "check", "plan", "backend", "charts"}},
 	"trust":      {},
 	"charts":     {never: slices.Concat(io, chance, clients)},
 	"docs":       {may: []string{"api", "charts"}},
 	"sim": {may: []string{
-		"api", "talos", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts",
+		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts",
 	}},
 	"cmd": {may: []string{
-		"api", "talos", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts", "sim",
+		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts", "sim",
 	}},
 }
 
@@ -81,7 +82,7 @@ func TestRoomsWouldNotice(t *testing.T) {
 		"a pure room with a context":  {"plan", "context", "plan imports context: this room may not"},
 		"the kinds with a manager":    {"api/more", "sigs.k8s.io/controller-runtime/pkg/manager", "api/more imports sigs.k8s.io/controller-runtime/pkg/manager: this room may not"},
 		"against the direction":       {"api/more", module + "/talos", "api/more imports talos: api may import only [charts]"},
-		"siblings":                    {"check", module + "/cli", "check imports cli: check may import only [api talos]"},
+		"siblings":                    {"check", module + "/cli", "check imports cli: check may import only [api talos sops]"},
 		"the signer leans on us":      {"trust", module + "/api/nearest", "trust imports api/nearest: trust may import only []"},
 		"a concrete place":            {"controller/pool", module + "/backend/sim", "controller/pool imports backend/sim: only cmd and sim name a place"},
 		"one place leans on another":  {"backend/metal", module + "/backend/sim", "backend/metal imports backend/sim: only cmd and sim name a place"},

@@ -19,6 +19,8 @@ const largest = 16 << 20
 
 // A folder is what a folder declares.
 type folder struct {
+	root      string   // the folder itself, or a file
+	paths     []string // every file that may hold something of ours
 	files     int
 	documents []*load.Document
 	problems  []load.Problem
@@ -31,7 +33,7 @@ func readFolder(ctx context.Context, root string) (*folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &folder{}
+	found := &folder{root: root}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -72,6 +74,7 @@ func isDeclaration(root, path string, entry fs.DirEntry) bool {
 
 // read reads one file. Its name is kept as a path below the folder, so that it reads the same wherever the folder lies.
 func (f *folder) read(reader *load.Reader, root, path string) error {
+	f.paths = append(f.paths, path)
 	info, err := os.Stat(path)
 	if err != nil {
 		return err

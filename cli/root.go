@@ -61,9 +61,16 @@ while they change.`,
 	help := newHelp()
 	root.SetHelpCommand(help)
 	root.AddCommand(
+		newInit(v),
 		newCheck(),
+		newRender(),
+		newDiff(),
+		newImport(),
+		newExport(),
 		newRole(),
+		newCluster(),
 		newImage(),
+		newSecrets(),
 		newCompletion(),
 		help,
 		newVersion(v),

@@ -92,7 +92,8 @@ func words(cmd *cobra.Command) (problems []string) {
 // flags looks at all commands together: a flag's name is a variable, and one variable cannot mean two things.
 func flags(tree *cobra.Command) (problems []string) {
 	kinds := map[string]string{}      // what a variable is
-	shorthands := map[string]string{} // what a letter stands for
+	// What a letter stands for. Where a command writes a folder and prints no data, -o is that folder.
+	shorthands := map[string]string{}
 	walk(tree, func(cmd *cobra.Command) {
 		look := func(f *pflag.Flag) {
 			say := func(format string, args ...any) {
@@ -107,6 +108,9 @@ func flags(tree *cobra.Command) (problems []string) {
 				say("%s is %q elsewhere and %q here", variable, was, kind)
 			}
 			kinds[variable] = kind
+			if f.Name == "out" && f.Shorthand == "o" && cmd.Flags().Lookup("output") == nil {
+				return
+			}
 			if was, ok := shorthands[f.Shorthand]; ok && f.Shorthand != "" && was != f.Name {
 				say("-%s is --%s elsewhere", f.Shorthand, was)
 			}

@@ -79,12 +79,12 @@ func TestAuditSeesBadDetails(t *testing.T) {
 	}{
 		"flags that collide": {
 			change: func(cmd *cobra.Command) {
-				cmd.Flags().StringP("out", "o", "", "where to write")
+				cmd.Flags().StringP("origin", "o", "", "where from")
 				cmd.Flags().Bool("x-y", false, "")
 				cmd.Flags().Bool("x.y", false, "Something.")
 			},
 			want: []string{
-				"minos good --out: -o is --output elsewhere",
+				"minos good --origin: -o is --output elsewhere",
 				"minos good --x-y: usage is words without a full stop",
 				"minos good --x.y: usage is words without a full stop",
 				`minos good --x.y: MINOS_X_Y is "--x-y bool" elsewhere and "--x.y bool" here`,

@@ -16,6 +16,8 @@ import (
 type Secrets struct {
 	// Bundle is the cluster's identity, authorities and tokens.
 	Bundle *secrets.Bundle
+	// Accepted is what is accepted beside the authorities of the bundle, while one of them is being replaced.
+	Accepted config.Accepted
 	// Values are the values of the Secrets that roles refer to.
 	Values map[api.SecretKeyReference]string
 }
@@ -38,7 +40,7 @@ func (f *Fleet) Render(pool *api.NodePool, with Secrets) ([]Machine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("pool %s: %w", pool.Name, err)
 	}
-	in.Secrets, in.Values = with.Bundle, with.Values
+	in.Secrets, in.Accepted, in.Values = with.Bundle, with.Accepted, with.Values
 	shared, err := config.NewPool(in)
 	if err != nil {
 		return nil, fmt.Errorf("pool %s: %w", pool.Name, err)

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/siderolabs/talos/pkg/machinery/client/config"
+
+	"minos.dev/minos/talos/pki"
+)
+
+// talosconfig is the administrator's credential for a cluster: what is in the file, as long as it serves, or a new one. A
+// new one in every run would make every run differ.
+func (c *renderedCluster) talosconfig(path string, validity time.Duration) ([]byte, error) {
+	endpoints, err := c.talosEndpoints()
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	text, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil && serves(text, c.Name, endpoints, c.secrets.Bundle.Certs.OS.Crt, now) {
+		return text, nil
+	}
+	return c.secrets.Talosconfig(pki.TalosAccess{Cluster: c.Name, Endpoints: endpoints, Validity: pki.Validity{Now: now, For: validity}})
+}
+
+// serves says whether a talosconfig is for this cluster, these endpoints and this authority, and not yet in the second half
+// of its life.
+func serves(text []byte, cluster string, endpoints []string, authority []byte, now time.Time) bool {
+	parsed, err := config.FromBytes(text)
+	if err != nil || parsed.Contexts[cluster] == nil {
+		return false
+	}
+	context := parsed.Contexts[cluster]
+	ca, err := base64.StdEncoding.DecodeString(context.CA)
+	if err != nil || !bytes.Equal(bytes.TrimSpace(ca), bytes.TrimSpace(authority)) || !slices.Equal(context.Endpoints, endpoints) {
+		return false
+	}
+	encoded, err := base64.StdEncoding.DecodeString(context.Crt)
+	if err != nil {
+		return false
+	}
+	block, _ := pem.Decode(encoded)
+	if block == nil {
+		return false
+	}
+	certificate, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return false
+	}
+	half := certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) / 2)
+	return now.Before(half)
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/sops"
+	"minos.dev/minos/talos/fleet"
+	"minos.dev/minos/talos/pki"
+)
+
+// secretsOf gathers what a cluster's machines need and no declaration says.
+func (f *folder) secretsOf(cmd *cobra.Command, cluster *declaredCluster, all *fleet.Fleet, keys *keyring) (*pki.Secrets, fleet.Secrets, error) {
+	wanted, err := wantedOf(cluster.TalosCluster, all)
+	if err != nil {
+		return nil, fleet.Secrets{}, err
+	}
+	file, err := readSecrets(cmd, cluster, keys)
+	if err != nil {
+		return nil, fleet.Secrets{}, err
+	}
+	with := file.forMachines()
+	with.Values, err = f.values(cluster.Namespace, wanted, keys)
+	return file.secrets, with, err
+}
+
+// wantedOf are the Secrets that the roles of a cluster's pools refer to.
+func wantedOf(cluster *api.TalosCluster, all *fleet.Fleet) ([]api.SecretKeyReference, error) {
+	var wanted []api.SecretKeyReference
+	for _, pool := range all.Pools(cluster) {
+		role, err := all.Role(pool)
+		if err != nil {
+			return nil, err
+		}
+		wanted = append(wanted, fleet.References(role)...)
+	}
+	return wanted, nil
+}
+
+// values are the values of Secrets, which are ordinary Secrets of Kubernetes in any file of the folder, encrypted or not.
+func (f *folder) values(namespace string, wanted []api.SecretKeyReference, keys *keyring) (map[api.SecretKeyReference]string, error) {
+	if len(wanted) == 0 {
+		return nil, nil
+	}
+	found := map[api.SecretKeyReference]string{}
+	for _, path := range f.paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		if !bytes.Contains(text, []byte("Secret")) && !sops.Encrypted(text) {
+			continue
+		}
+		secrets, err := secretsIn(path, keys)
+		if err != nil {
+			return nil, err
+		}
+		for _, secret := range secrets {
+			if secret.Metadata.Namespace == namespace {
+				secret.take(found)
+			}
+		}
+	}
+	for _, reference := range wanted {
+		if _, ok := found[reference]; !ok {
+			return nil, Hint(fmt.Errorf("no file of the folder has a Secret %q with the key %q in namespace %q", reference.Name, reference.Key, namespace),
+				"write the Secret into a file such as "+string(reference.Name)+".sops.yaml and encrypt it: minos secrets encrypt")
+		}
+	}
+	return found, nil
+}
+
+// A secret is a Secret of Kubernetes, as far as its values go.
+type secret struct {
+	Kind     string `yaml:"kind"`
+	Metadata struct {
+		Name      string `yaml:"name"`
+		Namespace string `yaml:"namespace"`
+	} `yaml:"metadata"`
+	Data       map[string]string `yaml:"data"`
+	StringData map[string]string `yaml:"stringData"`
+}
+
+// secretsIn returns the Secrets of a file.
+func secretsIn(path string, keys *keyring) ([]secret, error) {
+	text, err := readSecretFile(path, keys)
+	if err != nil {
+		return nil, err
+	}
+	var all []secret
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	for {
+		var one secret
+		err := decoder.Decode(&one)
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		if one.Kind != "Secret" {
+			continue
+		}
+		if one.Metadata.Namespace == "" {
+			one.Metadata.Namespace = "default"
+		}
+		for key, value := range one.Data {
+			if _, err := base64.StdEncoding.DecodeString(value); err != nil {
+				return nil, fmt.Errorf("%s: Secret %q: data.%s is not base64", path, one.Metadata.Name, key)
+			}
+		}
+		all = append(all, one)
+	}
+}
+
+// take adds the values of a Secret. What is given in clear wins over what is encoded, as for Kubernetes.
+func (s secret) take(into map[api.SecretKeyReference]string) {
+	name := api.Name(s.Metadata.Name)
+	for key, value := range s.Data {
+		decoded, _ := base64.StdEncoding.DecodeString(value) // secretsIn has looked
+		into[api.SecretKeyReference{Name: name, Key: key}] = string(decoded)
+	}
+	for key, value := range s.StringData {
+		into[api.SecretKeyReference{Name: name, Key: key}] = value
+	}
+}
