@@ -110,7 +110,7 @@ machines by accident: give them to talosctl with --nodes.`,
 
 // run reads a cluster's secrets, makes a credential and writes it.
 func (o credentialOptions) run(
-	cmd *cobra.Command, name string, make func(*declaredCluster, *pki.Secrets, pki.Validity) ([]byte, error),
+	cmd *cobra.Command, name string, sign func(*declaredCluster, *pki.Secrets, pki.Validity) ([]byte, error),
 ) error {
 	cluster, err := findCluster(cmd, *o.folder, name)
 	if err != nil {
@@ -125,7 +125,7 @@ func (o credentialOptions) run(
 		return err
 	}
 	now := time.Now()
-	text, err := make(cluster, file.secrets, pki.Validity{Now: now, For: *o.validity})
+	text, err := sign(cluster, file.secrets, pki.Validity{Now: now, For: *o.validity})
 	if err != nil {
 		return err
 	}

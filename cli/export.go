@@ -81,14 +81,10 @@ func (o exportOptions) run(cmd *cobra.Command, dir string) error {
 	if err != nil {
 		return err
 	}
-	keys, err := loadKeyring()
-	if err != nil {
-		return err
-	}
 	report, whole := &importReport{}, proof.Result{Differences: []proof.Difference{}}
 	var files []newFile
 	for _, cluster := range rendered.clusters {
-		export, some, err := o.cluster(cmd, cluster, keys)
+		export, some, err := o.cluster(cluster)
 		if err != nil {
 			return fmt.Errorf("cluster %s: %w", cluster.Name, err)
 		}
@@ -111,9 +107,13 @@ func (o exportOptions) run(cmd *cobra.Command, dir string) error {
 }
 
 // cluster exports one cluster.
-func (o exportOptions) cluster(cmd *cobra.Command, cluster *renderedCluster, keys *keyring) (*topf.Export, []newFile, error) {
-	file, err := readSecrets(cmd, cluster.declaredCluster, keys)
+func (o exportOptions) cluster(cluster *renderedCluster) (*topf.Export, []newFile, error) {
+	found, err := findSecretFile(cluster.dir, cluster.Name)
 	if err != nil {
+		return nil, nil, err
+	}
+	file := &secretFile{path: found, secrets: cluster.secrets}
+	if file.text, err = readBounded(found); err != nil {
 		return nil, nil, err
 	}
 	bundle, err := plainBundle(file)
@@ -204,4 +204,3 @@ func (o exportOptions) secret(file *secretFile, bundle []byte, rule *sops.Rule) 
 	}
 	return made, err
 }
-

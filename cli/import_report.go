@@ -34,8 +34,10 @@ func (r *importReport) print(cmd *cobra.Command, format Format, found proof.Resu
 	if r.Left == nil { // an empty list, for programs
 		r.Left = []adopt.Remark{}
 	}
-	if err := Print(cmd.OutOrStdout(), format, r, r.table); err != nil {
-		return err
+	if format != FormatTable || len(r.table().Rows) > 0 {
+		if err := Print(cmd.OutOrStdout(), format, r, r.table); err != nil {
+			return err
+		}
 	}
 	switch {
 	case r.Equal && len(r.Left) == 0:

@@ -76,7 +76,7 @@ func (n *newSecretsOf) makeKey(undo *undo, now time.Time) error {
 	}
 	recipient, path, err := makeKey(now)
 	if err != nil {
-		return err
+		return Hint(fmt.Errorf("there is no age key to encrypt for, and none can be made: %w", err), "give --age RECIPIENT, which 'age-keygen' prints")
 	}
 	undo.made = append(undo.made, path)
 	n.recipients, n.key = []string{recipient}, path

@@ -33,9 +33,11 @@ func newTalk(ctx context.Context, in io.Reader, out io.Writer) scaffold.Asker {
 		_, _ = io.WriteString(out, asked(q, preset, wrong)) // who cannot be heard will not be answered either
 		select {
 		case <-ctx.Done():
+			_, _ = io.WriteString(out, "\n") // what comes next is no answer
 			return "", ctx.Err()
 		case line, ok := <-lines:
 			if !ok {
+				_, _ = io.WriteString(out, "\n")
 				return "", errors.New("the answers ended before the last question: nothing was written")
 			}
 			return cmp.Or(strings.TrimSpace(line), preset), nil

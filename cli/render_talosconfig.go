@@ -30,22 +30,22 @@ func (c *renderedCluster) talosconfig(path string, validity time.Duration) ([]by
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	if err == nil && serves(text, c.Name, endpoints, c.secrets.Bundle.Certs.OS.Crt, now) {
+	if err == nil && c.served(text, endpoints, now) {
 		return text, nil
 	}
 	return c.secrets.Talosconfig(pki.TalosAccess{Cluster: c.Name, Endpoints: endpoints, Validity: pki.Validity{Now: now, For: validity}})
 }
 
-// serves says whether a talosconfig is for this cluster, these endpoints and this authority, and not yet in the second half
-// of its life.
-func serves(text []byte, cluster string, endpoints []string, authority []byte, now time.Time) bool {
+// served says whether a talosconfig is for this cluster with its authority, for these endpoints, and not yet in the second
+// half of its life.
+func (c *renderedCluster) served(text []byte, endpoints []string, now time.Time) bool {
 	parsed, err := config.FromBytes(text)
-	if err != nil || parsed.Contexts[cluster] == nil {
+	if err != nil || parsed.Contexts[c.Name] == nil {
 		return false
 	}
-	context := parsed.Contexts[cluster]
+	context := parsed.Contexts[c.Name]
 	ca, err := base64.StdEncoding.DecodeString(context.CA)
-	if err != nil || !bytes.Equal(bytes.TrimSpace(ca), bytes.TrimSpace(authority)) || !slices.Equal(context.Endpoints, endpoints) {
+	if err != nil || !bytes.Equal(bytes.TrimSpace(ca), bytes.TrimSpace(c.secrets.Bundle.Certs.OS.Crt)) || !slices.Equal(context.Endpoints, endpoints) {
 		return false
 	}
 	encoded, err := base64.StdEncoding.DecodeString(context.Crt)

@@ -271,15 +271,15 @@ func TestSecretsAreNotLost(t *testing.T) {
 // TestEncryptKeepsModeAndLinks encrypts a file behind a link.
 func TestEncryptKeepsModeAndLinks(t *testing.T) {
 	dir, key := home(t), newKey(t)
-	real, link := filepath.Join(dir, "real.yaml"), filepath.Join(dir, "link.yaml")
-	write(t, real, "a: s3cret\n")
-	if err := errors.Join(os.Chmod(real, 0o640), os.Symlink("real.yaml", link)); err != nil {
+	file, link := filepath.Join(dir, "real.yaml"), filepath.Join(dir, "link.yaml")
+	write(t, file, "a: s3cret\n")
+	if err := errors.Join(os.Chmod(file, 0o640), os.Symlink("real.yaml", link)); err != nil {
 		t.Fatal(err)
 	}
 	if _, stderr, code := run(t, flags(), "secrets", "encrypt", link, "--age", key.Recipient().String()); code != ExitOK {
 		t.Fatal(stderr)
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(file)
 	if err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
@@ -290,10 +290,10 @@ func TestEncryptKeepsModeAndLinks(t *testing.T) {
 	if _, stderr, code := run(t, flags(), "secrets", "decrypt", link, "--in-place"); code != ExitOK {
 		t.Fatal(stderr)
 	}
-	if info, err := os.Stat(real); err != nil || info.Mode().Perm() != modeSecret {
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != modeSecret {
 		t.Errorf("in clear it has mode %v, %v", info.Mode(), err)
 	}
-	if text, err := os.ReadFile(real); err != nil || string(text) != "a: s3cret\n" {
+	if text, err := os.ReadFile(file); err != nil || string(text) != "a: s3cret\n" {
 		t.Errorf("%q %v", text, err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"minos.dev/minos/sops"
+	"minos.dev/minos/talos/pki"
 )
 
 // newSecretsEncrypt returns the command that encrypts files.
@@ -56,7 +57,12 @@ func encryptFile(cmd *cobra.Command, path string, recipients []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	if err := replaceFile(file.real, encrypted, file.mode); err != nil {
+	if bundle, err := pki.Parse(file.text, pki.NeedWorkers); err == nil {
+		if err := allHidden(encrypted, bundle); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	if err := replaceFile(file.path, encrypted, file.mode); err != nil {
 		return err
 	}
 	say(cmd, "encrypted %s for %s; what is in your Git history stays readable", path, orList(rule.Recipients))
@@ -87,7 +93,7 @@ printed.`,
 		if err != nil {
 			return err
 		}
-		if err := replaceFile(file.real, plain, modeSecret); err != nil {
+		if err := replaceFile(file.path, plain, modeSecret); err != nil {
 			return err
 		}
 		say(cmd, "decrypted %s: do not commit it like this; 'minos secrets encrypt' encrypts it again", args[0])
@@ -115,7 +121,7 @@ func decryptFile(path string) ([]byte, error) {
 
 // A yamlFile is one that can be written again.
 type yamlFile struct {
-	real string // where it is, behind links
+	path string // where it is, behind links
 	text []byte
 	mode fs.FileMode
 }
@@ -129,16 +135,16 @@ func openYAML(path string) (*yamlFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(path)
+	behind, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := os.Stat(real)
+	info, err := os.Stat(behind)
 	if err == nil && !info.Mode().IsRegular() {
 		err = errors.New(path + " is not a file")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &yamlFile{real: real, text: text, mode: info.Mode().Perm()}, nil
+	return &yamlFile{path: behind, text: text, mode: info.Mode().Perm()}, nil
 }

@@ -57,7 +57,7 @@ func FuzzRoundTrip(f *testing.F) {
 		encrypted, err := sops.Encrypt(text, rule, &endless{}, moment)
 		if err != nil {
 			if strings.Contains(err.Error(), "read back") || strings.Contains(err.Error(), "come back") {
-				t.Skip("YAML that its own library does not write as it read it")
+				t.Fatal(err) // it is refused, as it must be, and need not be
 			}
 			return
 		}

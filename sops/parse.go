@@ -56,10 +56,20 @@ func read(text []byte) ([]*yaml.Node, error) {
 	}
 }
 
+// restyle lets a text have the style that it would have been given: not every block is written as it was read.
+func restyle(node *yaml.Node) {
+	if _, err := (plain{kindText, node.Value}).set(node); err != nil {
+		node.Style = yaml.DoubleQuotedStyle
+	}
+}
+
 // inBlocks takes the flow style away, as SOPS does. A comment beside a list or a mapping in that style moves above it, or
 // it would be written beside what follows; its place is part of what it is bound to, so that this comes first.
 func inBlocks(node *yaml.Node) {
 	for i, below := range node.Content {
+		if below.Kind == yaml.ScalarNode && below.Style&(yaml.FoldedStyle|yaml.LiteralStyle) != 0 && below.ShortTag() == "!!str" {
+			restyle(below)
+		}
 		if len(below.Content) > 0 && below.Style&yaml.FlowStyle != 0 {
 			below.Style &^= yaml.FlowStyle
 			above := below

@@ -81,3 +81,23 @@ func TestGrows(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(plain), err)
 	}
 }
+
+// TestOddBlocks encrypts texts that the library of YAML does not read as it wrote them, encrypted or left readable.
+func TestOddBlocks(t *testing.T) {
+	key := identity(t)
+	for _, text := range []string{
+		"a: \"\\t\\n\"\n", "a: \"\\n x\"\n", "a: \"x\\r\\ny\"\n", "a: \"x\\n\\e\\0\"\n", "a: >\n e\n  C\n", "a: |+\n\n x\n\n", "? |\n a\n b\n: c\n",
+		"a: \"x\\n\\u2028y\\n\"\n",
+	} {
+		for _, rule := range []sops.Rule{{}, {EncryptedRegex: "^nothing$"}} {
+			plain, err := sops.Decrypt([]byte(encrypt(t, text, rule, key)), key)
+			if err != nil {
+				t.Errorf("%q: %v", text, err)
+				continue
+			}
+			if diff := cmp.Diff(meaning(t, text), meaning(t, string(plain))); diff != "" {
+				t.Errorf("%q (-want +got):\n%s", text, diff)
+			}
+		}
+	}
+}

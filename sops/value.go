@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -93,6 +95,10 @@ func (p plain) set(node *yaml.Node) (string, error) {
 	if err != nil {
 		return "", errors.New("is not of the kind " + p.kind) // the error would show the value
 	}
+	if needsQuotes(value) {
+		node.Tag, node.Value, node.Style = "!!str", p.text, yaml.DoubleQuotedStyle
+		return p.text, nil
+	}
 	var written yaml.Node
 	if err := written.Encode(value); err != nil {
 		return "", err
@@ -103,6 +109,18 @@ func (p plain) set(node *yaml.Node) (string, error) {
 	}
 	canonical, err := plainValue(value)
 	return canonical.text, err
+}
+
+// needsQuotes says whether a value is a text of several lines that the library would write as a block, and could not read
+// again: one that starts with a blank, or has other characters than those of text in it.
+func needsQuotes(value any) bool {
+	text, ok := value.(string)
+	if !ok || !strings.Contains(text, "\n") || !utf8.ValidString(text) {
+		return false
+	}
+	return strings.ContainsAny(text[:1], " \t\n") || strings.ContainsFunc(text, func(r rune) bool {
+		return r != '\n' && r != '\t' && !unicode.IsGraphic(r)
+	})
 }
 
 // setText puts a text that needs no quotes into a scalar: a value that is encrypted.

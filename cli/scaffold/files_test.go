@@ -5,7 +5,6 @@ package scaffold
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +14,6 @@ import (
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/check"
-	"minos.dev/minos/talos"
 )
 
 // facts are the same in every test.
@@ -189,86 +187,4 @@ func checkCluster(t *testing.T, a Answers, all []load.Object) {
 		return
 	}
 	t.Error("there is no cluster")
-}
-
-// resolved are the roles of pools, by the name of the pool, with what they extend folded in.
-func resolved(t testing.TB, all []load.Object) map[string]*api.NodeRole {
-	t.Helper()
-	var declared []*api.NodeRole
-	for _, object := range all {
-		if role, ok := object.(*api.NodeRole); ok {
-			declared = append(declared, role)
-		}
-	}
-	known, err := talos.NewRoles(declared...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	roles := map[string]*api.NodeRole{}
-	for _, object := range all {
-		if pool, ok := object.(*api.NodePool); ok {
-			if roles[pool.Name], err = known.Resolve(pool.Spec.Role); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return roles
-}
-
-// TestRolesHaveWhatTheyNeed looks at what machines get, whichever role it comes from.
-func TestRolesHaveWhatTheyNeed(t *testing.T) {
-	type role struct {
-		Extensions, Modules []string
-		Sysctls, Labels     map[string]string
-	}
-	micro := []string{"amd-ucode", "intel-ucode"}
-	tests := map[string]map[string]role{
-		"profile=homelab extensions=none storage=none": {"home-plane": {}, "home-workers": {}},
-		"profile=homelab arch=arm64 storage=none":      {"home-plane": {}, "home-workers": {}},
-		"profile=homelab storage=none":                 {"home-plane": {Extensions: micro}, "home-workers": {Extensions: micro}},
-		"profile=homelab extensions=none storage=longhorn": { // where workloads run, volumes are
-			"home-plane":   {Extensions: []string{"iscsi-tools", "util-linux-tools"}},
-			"home-workers": {Extensions: []string{"iscsi-tools", "util-linux-tools"}},
-		},
-		"profile=production": { // and nowhere else
-			"home-plane":   {Extensions: micro},
-			"home-workers": {Extensions: []string{"amd-ucode", "intel-ucode", "iscsi-tools", "util-linux-tools"}},
-		},
-		"profile=production extensions=none storage=mayastor": {
-			"home-plane": {},
-			"home-workers": {
-				Modules: []string{"nvme_tcp"}, Sysctls: map[string]string{"vm.nr_hugepages": "1024"},
-				Labels: map[string]string{"openebs.io/engine": "mayastor"},
-			},
-		},
-		"profile=production extensions=none storage=nfs": {"home-plane": {}, "home-workers": {Extensions: []string{"nfs-utils"}}},
-		"profile=production extensions=none storage=linstor workloads=true": {
-			"home-plane":   {Extensions: []string{"drbd", "zfs"}, Modules: []string{"drbd", "zfs"}},
-			"home-workers": {Extensions: []string{"drbd", "spin", "zfs"}, Modules: []string{"drbd", "zfs"}},
-		},
-		// A driver belongs to the machines that work, and an extension's module is loaded.
-		"profile=production storage=none extensions=zfs,siderolabs/intel-ucode,zfs": {
-			"home-plane":   {Extensions: []string{"intel-ucode"}},
-			"home-workers": {Extensions: []string{"intel-ucode", "zfs"}, Modules: []string{"zfs"}},
-		},
-		// Unless there are no others.
-		"profile=edge storage=none extensions=i915": {"home-plane": {Extensions: []string{"i915"}}},
-		"profile=hosted storage=longhorn":           {"home-workers": {Extensions: []string{"iscsi-tools", "util-linux-tools"}}},
-	}
-	for words, want := range tests {
-		t.Run(words, func(t *testing.T) {
-			_, files := made(t, words)
-			got := map[string]role{}
-			for pool, found := range resolved(t, objects(t, files)) {
-				one := role{Sysctls: found.Spec.Sysctls, Labels: found.Spec.Labels, Extensions: slices.Sorted(slices.Values(found.Spec.Extensions))}
-				for _, module := range found.Spec.KernelModules {
-					one.Modules = append(one.Modules, module.Name)
-				}
-				got[pool] = one
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
 }

@@ -125,7 +125,7 @@ var care = []Question{
 		Name: "endpoint", hosted: true, Place: true,
 		Many:   true, // as it is for other commands, where one variable serves them all; more than one is refused
 		Ask:    "Where is the API server reached?",
-		Help:   "one control plane: its own address; several: an address that they share, or a load balancer",
+		Help:   "one control plane: its own address; several: an address that they share, or a load balancer; a hosted one brings its own",
 		Usage:  "`host` of the API server: shared address, load balancer or the one control plane",
 		preset: presetEndpoint,
 		set:    setEndpoint,
