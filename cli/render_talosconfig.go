@@ -45,7 +45,7 @@ func (c *renderedCluster) served(text []byte, endpoints []string, now time.Time)
 	}
 	context := parsed.Contexts[c.Name]
 	ca, err := base64.StdEncoding.DecodeString(context.CA)
-	if err != nil || !bytes.Equal(bytes.TrimSpace(ca), bytes.TrimSpace(c.secrets.Bundle.Certs.OS.Crt)) || !slices.Equal(context.Endpoints, endpoints) {
+	if err != nil || !c.trusts(ca) || !slices.Equal(context.Endpoints, endpoints) {
 		return false
 	}
 	encoded, err := base64.StdEncoding.DecodeString(context.Crt)
@@ -62,4 +62,15 @@ func (c *renderedCluster) served(text []byte, endpoints []string, now time.Time)
 	}
 	half := certificate.NotBefore.Add(certificate.NotAfter.Sub(certificate.NotBefore) / 2)
 	return now.Before(half)
+}
+
+// trusts says whether a talosconfig trusts exactly the authorities of the cluster: two of them during a rotation.
+func (c *renderedCluster) trusts(ca []byte) bool {
+	authorities := append(c.secrets.Accepted(pki.PartTalosCA), string(c.secrets.Bundle.Certs.OS.Crt))
+	for _, authority := range authorities {
+		if !bytes.Contains(ca, bytes.TrimSpace([]byte(authority))) {
+			return false
+		}
+	}
+	return bytes.Count(ca, []byte("-----BEGIN CERTIFICATE-----")) == len(authorities)
 }

@@ -20,6 +20,7 @@ import (
 	"minos.dev/minos/talos/config"
 	"minos.dev/minos/talos/fleet"
 	"minos.dev/minos/talos/pki"
+	"minos.dev/minos/talos/redact"
 )
 
 // The files with the secrets of a cluster lie beside the file that declares it.
@@ -193,7 +194,7 @@ func (f *secretFile) write(secrets *pki.Secrets) error {
 func allHidden(text []byte, secrets *pki.Secrets) error {
 	hidden := secrets.Describe(true)
 	for i, item := range secrets.Describe(false) {
-		if hidden[i].Value == pki.Redacted && bytes.Contains(text, []byte(item.Value)) {
+		if hidden[i].Value == redact.Mark && bytes.Contains(text, []byte(item.Value)) {
 			return Hint(fmt.Errorf("the rule in %s leaves %s readable", sopsConfigName, item.Name),
 				"give these files a rule of their own, without encrypted_regex and the like")
 		}

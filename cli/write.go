@@ -17,30 +17,43 @@ const (
 )
 
 // replaceFile writes a file so that a reader, or a crash, finds either the old content or the new one and never a part.
-func replaceFile(path string, data []byte, mode fs.FileMode) (err error) {
-	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+func replaceFile(path string, data []byte, mode fs.FileMode) error {
+	temporary, err := writeTemporary(path, data, mode)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(temporary.Name()) // what went wrong first is what is reported
-		}
-	}()
+	if err := os.Rename(temporary, path); err != nil {
+		_ = os.Remove(temporary) // what went wrong first is what is reported
+		return err
+	}
+	return nil
+}
+
+// createFile writes a file that must not exist: what somebody has is never written over, also if it comes this very moment.
+func createFile(path string, data []byte, mode fs.FileMode) error {
+	temporary, err := writeTemporary(path, data, mode)
+	if err != nil {
+		return err
+	}
+	err = os.Link(temporary, path) // which, unlike a rename, refuses a name that is taken
+	_ = os.Remove(temporary)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists already, and nothing is written over it", path)
+	}
+	return err
+}
+
+// writeTemporary writes a file beside the one that it is to become, and returns its name.
+func writeTemporary(path string, data []byte, mode fs.FileMode) (string, error) {
+	temporary, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return "", err
+	}
 	_, err = temporary.Write(data)
 	err = errors.Join(err, temporary.Chmod(mode), temporary.Sync(), temporary.Close())
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		_ = os.Remove(temporary.Name())
+		return "", fmt.Errorf("write %s: %w", path, err)
 	}
-	return os.Rename(temporary.Name(), path)
-}
-
-// createFile writes a file that must not exist: what somebody has is never written over.
-func createFile(path string, data []byte, mode fs.FileMode) error {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s exists already, and nothing is written over it", path)
-	} else if !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return replaceFile(path, data, mode)
+	return temporary.Name(), nil
 }

@@ -91,7 +91,7 @@ func words(cmd *cobra.Command) (problems []string) {
 
 // flags looks at all commands together: a flag's name is a variable, and one variable cannot mean two things.
 func flags(tree *cobra.Command) (problems []string) {
-	kinds := map[string]string{}      // what a variable is
+	kinds := map[string]string{} // what a variable is
 	// What a letter stands for. Where a command writes a folder and prints no data, -o is that folder.
 	shorthands := map[string]string{}
 	walk(tree, func(cmd *cobra.Command) {

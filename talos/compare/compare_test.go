@@ -42,23 +42,23 @@ func TestConfigs(t *testing.T) {
 		},
 		"a secret is hidden by its path": {
 			"machine: {token: abc}\ncluster: {ca: {crt: public, key: k1}}", "machine: {token: abd}\ncluster: {ca: {crt: other, key: k2}}",
-			[]string{"v1alpha1 cluster.ca.crt: public -> other", "v1alpha1 cluster.ca.key: redacted -> redacted", "v1alpha1 machine.token: redacted -> redacted"},
+			[]string{"v1alpha1 cluster.ca.crt: public -> other", "v1alpha1 cluster.ca.key: (redacted) -> (redacted)", "v1alpha1 machine.token: (redacted) -> (redacted)"},
 		},
 		"a secret of one place is hidden wherever its value turns up": {
 			"machine: {token: the-long-token}\nnote: nothing", "machine: {token: the-long-token}\nnote: it is the-long-token",
-			[]string{"v1alpha1 note: nothing -> redacted"},
+			[]string{"v1alpha1 note: nothing -> (redacted)"},
 		},
 		"of a variable the name remains": {
 			"kind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=one, TS_HOSTNAME=a]",
 			"kind: ExtensionServiceConfig\nname: tailscale\nenvironment: [TS_AUTHKEY=two, TS_HOSTNAME=b]",
 			[]string{
-				"ExtensionServiceConfig/tailscale environment[0]: TS_AUTHKEY=redacted -> TS_AUTHKEY=redacted",
+				"ExtensionServiceConfig/tailscale environment[0]: TS_AUTHKEY=(redacted) -> TS_AUTHKEY=(redacted)",
 				"ExtensionServiceConfig/tailscale environment[1]: TS_HOSTNAME=a -> TS_HOSTNAME=b",
 			},
 		},
 		"a value that was given is hidden": {
 			"note: nothing", "note: behind-base64 Z2l2ZW4tc2VjcmV0\nencoded: Z2l2ZW4tc2VjcmV0", // given-secret
-			[]string{"v1alpha1 encoded: none -> redacted", "v1alpha1 note: nothing -> behind-base64 Z2l2ZW4tc2VjcmV0"},
+			[]string{"v1alpha1 encoded: none -> (redacted)", "v1alpha1 note: nothing -> behind-base64 Z2l2ZW4tc2VjcmV0"},
 		},
 	}
 	for name, test := range tests {

@@ -24,14 +24,14 @@ const revisionLength = 10
 // live are the paths that Talos changes on a running machine without a reboot, or that must be able to rotate: machines do
 // not roll for them. A path of one step is a whole document of that kind.
 var live = [][]string{
-	{"", "machine", "token"}, {"", "machine", "acceptedCAs"}, {"", "machine", "certSANs"}, {"", "machine", "nodeLabels"},
+	{"", "machine", "token"}, {"", "machine", "ca"}, {"", "machine", "acceptedCAs"}, {"", "machine", "certSANs"}, {"", "machine", "nodeLabels"},
 	{"", "machine", "nodeAnnotations"}, {"", "machine", "sysctls"}, {"", "machine", "registries"}, {"", "machine", "time"},
 	{"", "machine", "network", "nameservers"}, {"", "machine", "network", "searchDomains"},
 	{"", "machine", "kubelet", "extraArgs"}, {"", "machine", "kubelet", "extraConfig"},
-	{"", "cluster", "token"}, {"", "cluster", "acceptedCAs"}, {"", "cluster", "allowSchedulingOnControlPlanes"},
+	{"", "cluster", "token"}, {"", "cluster", "ca"}, {"", "cluster", "acceptedCAs"}, {"", "cluster", "allowSchedulingOnControlPlanes"},
 	{"ExtensionServiceConfig"}, {"RegistryAuthConfig"}, {"RegistryMirrorConfig"}, {"RegistryTLSConfig"}, {"SysctlConfig"},
 	{"TimeSyncConfig"}, {"TrustedRootsConfig"},
-	{"KubeAPIServerCAConfig", "acceptedCAs"}, {"KubeNodeConfig", "annotations"}, {"KubeNodeConfig", "labels"},
+	{"KubeAPIServerCAConfig"}, {"KubeNodeConfig", "annotations"}, {"KubeNodeConfig", "labels"},
 	{"KubeletConfig", "config"}, {"KubeletConfig", "extraArgs"},
 	{"ResolverConfig", "nameservers"}, {"ResolverConfig", "searchDomains"},
 }

@@ -50,6 +50,7 @@ func TestRevision(t *testing.T) {
 		"another order of documents": {func(string) string {
 			return strings.Join([]string{parts[2], parts[0], strings.TrimSuffix(parts[3], "\n") + "\n", parts[1]}, "---\n")
 		}, true},
+		"a rotated authority":      {replace("    token:", "    ca: {crt: abc}\n    token:"), true},
 		"a rotated token":          {replace("bbbbbbbbbbbbbbbb", "cccccccccccccccc"), true},
 		"a label":                  {replace("a: b\n---", "a: c\n---"), true},
 		"a label in its document":  {replace("labels:\n    a: b\n", "labels:\n    a: c\n"), true},

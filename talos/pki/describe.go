@@ -9,10 +9,9 @@ import (
 	"encoding/hex"
 	"encoding/pem"
 	"time"
-)
 
-// Redacted stands where a secret was.
-const Redacted = "(redacted)"
+	"minos.dev/minos/talos/redact"
+)
 
 // An Item is one part of the secrets as it can be shown. Of tokens and keys nothing is derived, because a hash of something
 // short can be guessed; of certificates and public keys there is nothing to hide.
@@ -27,7 +26,7 @@ type Item struct {
 	NotAfter string `json:"notAfter,omitempty"`
 	// Fingerprint is the SHA-256 of the public key.
 	Fingerprint string `json:"fingerprint,omitempty"`
-	// Value is the secret as it stands in the bundle, or Redacted.
+	// Value is the secret as it stands in the bundle, or a mark in its place.
 	Value string `json:"value,omitempty"`
 }
 
@@ -40,7 +39,7 @@ func (s *Secrets) Describe(redacted bool) []Item {
 			return
 		}
 		if redacted {
-			item.Value = Redacted
+			item.Value = redact.Mark
 		}
 		items = append(items, item)
 	}

@@ -13,6 +13,7 @@ import (
 	talosconfig "github.com/siderolabs/talos/pkg/machinery/config"
 
 	"minos.dev/minos/talos/pki"
+	"minos.dev/minos/talos/redact"
 )
 
 // issues is the public part of what a part issues with.
@@ -233,7 +234,7 @@ func TestDescribeHides(t *testing.T) {
 		names = append(names, item.Name)
 		switch value := hidden[i].Value; {
 		case item.Name == "cluster.id", item.Kind == "authority", strings.HasSuffix(item.Name, ".public"):
-		case value != pki.Redacted:
+		case value != redact.Mark:
 			t.Errorf("%s is shown as %q", item.Name, value)
 		case item.Value == "" || !strings.Contains(marshal(t, s), item.Value):
 			t.Errorf("%s is not what is in the bundle", item.Name)

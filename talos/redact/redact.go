@@ -11,7 +11,7 @@ import (
 )
 
 // Mark stands in place of a secret.
-const Mark = "redacted"
+const Mark = "(redacted)"
 
 // shortest is how long a value must be to be looked for inside others. Shorter ones would redact half of everything.
 const shortest = 8
