@@ -46,6 +46,7 @@ peers: ## Build bin/peers: the programs of others that ours is held against.
 test: kube peers ## Run all tests, on a real control plane.
 	go test ./...
 	go -C kube test ./...
+	@$(MAKE) --no-print-directory fuzz
 
 # Every fuzz target for a short time. For a long one: make fuzz FUZZTIME=1h
 FUZZTIME ?= 5s
@@ -75,8 +76,9 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 		git --no-pager diff --stat; echo "$$changed"; exit 1; fi
 
 .PHONY: bench
-bench: ## Measure, as ratios within one run.
+bench: build peers ## Measure, as ratios within one run.
 	go test -run '^$$' -bench . ./api/load
+	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos
 
 .PHONY: demo
 demo: build kube ## Show what works today: a folder that is checked, and a cluster that holds it to the same rules.

@@ -172,7 +172,8 @@ func printChanges(cmd *cobra.Command, format Format, changed []*machineChange, m
 	for _, change := range changed {
 		differ += len(change.Machines)
 	}
-	say(cmd, "%s differ, of %d", count(differ, "machine"), machines)
+	verb := map[bool]string{true: "differs", false: "differ"}[differ == 1]
+	say(cmd, "%d of %s %s", differ, count(machines, "machine"), verb)
 	return Exit(ExitChanges, nil)
 }
 
