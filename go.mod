@@ -3,6 +3,7 @@ module minos.dev/minos
 go 1.26.5
 
 require (
+	filippo.io/age v1.3.2
 	github.com/google/go-cmp v0.7.0
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/siderolabs/talos/pkg/machinery v1.14.1
@@ -20,7 +21,6 @@ require (
 )
 
 require (
-	filippo.io/age v1.3.2 // indirect
 	filippo.io/hpke v0.4.0 // indirect
 	github.com/cosi-project/runtime v1.16.3 // indirect
 	github.com/evanphx/json-patch v5.9.11+incompatible // indirect
@@ -92,7 +92,7 @@ require (
 	github.com/prometheus/common v0.70.0 // indirect
 	github.com/prometheus/procfs v0.21.1 // indirect
 	github.com/sasha-s/go-deadlock v0.3.9 // indirect
-	github.com/siderolabs/crypto v0.6.5 // indirect
+	github.com/siderolabs/crypto v0.6.5
 	github.com/siderolabs/gen v0.8.8 // indirect
 	github.com/siderolabs/image-factory v1.4.0
 	github.com/x448/float16 v0.8.4 // indirect
@@ -104,7 +104,7 @@ require (
 	golang.org/x/oauth2 v0.36.0 // indirect
 	golang.org/x/sync v0.22.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
-	golang.org/x/term v0.45.0 // indirect
+	golang.org/x/term v0.45.0
 	golang.org/x/text v0.41.0 // indirect
 	golang.org/x/time v0.15.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260810153831-ec0a7760b754 // indirect
