@@ -42,6 +42,7 @@ func newCleaner(source *Source, contract *talosconfig.VersionContract, plaintext
 func (c *cleaner) clean(steps []Step) []Step {
 	var kept []Step
 	for _, step := range steps {
+		step.sealed = step.Hidden
 		if step.Hidden = c.isHidden(step); step.Hidden && !isServices(step) {
 			c.drop(step)
 			continue

@@ -60,12 +60,25 @@ func Convert(source *Source, options Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := p.guard(files, options); err != nil {
+		return nil, err
+	}
 	result := &Result{Cluster: p.facts.clusterName(), Files: files, Values: p.values, Left: p.left, Notes: p.notes, Machines: len(source.Machines)}
 	result.Proof, err = proof.Compare(p.theirs(), rendered, p.rules())
 	for i := range result.Proof.Differences {
 		p.explain(&result.Proof.Differences[i])
 	}
 	return result, err
+}
+
+// guard refuses to write what was encrypted. All that holds such a thing was left out before: this is in case of a mistake.
+func (p *plan) guard(files map[string][]byte, options Options) error {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if !options.Plaintext && holds(string(files[name]), p.source.Hidden) {
+			return fmt.Errorf("%s would show what was encrypted: give --plaintext if that is wanted", name)
+		}
+	}
+	return nil
 }
 
 // explain says of a difference that it is one because something was encrypted, and shows nothing of that.

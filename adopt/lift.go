@@ -15,7 +15,7 @@ import (
 
 // A lifter turns a patch into fields of ours. It takes out of the patch what it has turned, and leaves alone what our
 // fields would not say in the same way.
-type lifter func(fields patch.Document, from string)
+type lifter func(fields patch.Document, step Step)
 
 // lift offers every patch of a level to a lifter. Fields are applied before all patches of their level, so a patch that
 // others of the level care about stays.
@@ -26,7 +26,7 @@ func lift(steps []Step, take lifter) []Step {
 		for j, one := range step.Patches {
 			fields := patch.Clone(one.Fields)
 			if patch.Commute([]patch.Document{fields}, others(steps, i, j)) {
-				take(fields, step.comment())
+				take(fields, step)
 			}
 			switch {
 			case reflect.DeepEqual(fields, one.Fields):
@@ -77,10 +77,10 @@ func empty(fields patch.Document) {
 // liftCluster turns what all machines share into fields of the cluster and of the location.
 func (p *plan) liftCluster() {
 	p.steps = lift(p.steps, p.liftMirrors)
-	p.steps = lift(p.steps, func(fields patch.Document, from string) {
+	p.steps = lift(p.steps, func(fields patch.Document, step Step) {
 		if cni := cniOf(fields); cni != nil && p.cni == nil {
 			p.cni = cni
-			p.from.add("cni", from)
+			p.from.add("cni", step.comment())
 			takeCNI(fields)
 		}
 	})
@@ -136,7 +136,7 @@ func providerOf(urls []string) api.CNIProvider {
 
 // liftMirrors turns registry mirrors into those of the cluster. Where another patch speaks of registries too, all stay:
 // Talos refuses the old fields beside the documents that replaced them.
-func (p *plan) liftMirrors(fields patch.Document, from string) {
+func (p *plan) liftMirrors(fields patch.Document, step Step) {
 	mirrors := mirrorsOf(fields, p.contract)
 	if len(mirrors) == 0 || p.speaksOfRegistries(fields) {
 		return
@@ -145,7 +145,7 @@ func (p *plan) liftMirrors(fields patch.Document, from string) {
 		p.images = &api.Images{}
 	}
 	p.images.Mirrors = append(p.images.Mirrors, mirrors...)
-	p.from.add("images", from)
+	p.from.add("images", step.comment())
 	empty(fields)
 }
 

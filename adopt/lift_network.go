@@ -9,7 +9,7 @@ import (
 
 // liftNetwork turns name servers and time servers into those of the location. Ours are written in the shape of the Talos
 // version, so the other tool's must be in the same.
-func (p *plan) liftNetwork(fields patch.Document, from string) {
+func (p *plan) liftNetwork(fields patch.Document, step Step) {
 	before := len(fields)
 	if p.contract.MultidocNetworkConfigSupported() {
 		p.liftResolver(fields)
@@ -22,7 +22,7 @@ func (p *plan) liftNetwork(fields patch.Document, from string) {
 		p.liftTime(fields, "", "machine", "time", "servers")
 	}
 	if len(fields) < before {
-		p.from.add("network", from)
+		p.from.add("network", step.comment())
 	}
 }
 

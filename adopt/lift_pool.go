@@ -25,10 +25,10 @@ func (p *pool) liftPool(contract *talosconfig.VersionContract) {
 
 // lift turns patches into a field and remembers where they come from.
 func (p *pool) lift(field string, take func(fields patch.Document)) {
-	p.steps = lift(p.steps, func(fields patch.Document, from string) {
+	p.steps = lift(p.steps, func(fields patch.Document, step Step) {
 		before := patch.Clone(fields)
 		if take(fields); !reflect.DeepEqual(before, fields) {
-			p.from.add(field, from)
+			p.from.add(field, step.comment())
 		}
 	})
 }

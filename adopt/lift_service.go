@@ -21,8 +21,9 @@ func (p *pool) liftServices(hidden []string, values map[api.SecretKeyReference]s
 	if len(p.role.spec.Extensions) == 0 && !secret { // the role is most likely a built-in one, and stays so
 		return
 	}
-	p.lift("services", func(fields patch.Document) {
-		service, secrets := serviceOf(fields, hidden)
+	p.steps = lift(p.steps, func(fields patch.Document, step Step) {
+		r := &serviceReader{hidden: hidden, sealed: step.sealed, secrets: map[api.SecretKeyReference]string{}}
+		service, secrets := r.read(fields), r.secrets
 		if service == nil {
 			return
 		}
@@ -35,6 +36,7 @@ func (p *pool) liftServices(hidden []string, values map[api.SecretKeyReference]s
 			values[reference] = value
 		}
 		p.role.spec.Services = append(p.role.spec.Services, *service)
+		p.from.add("services", step.comment())
 		empty(fields)
 	})
 }
@@ -46,26 +48,29 @@ var variableForm = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 type serviceReader struct {
 	service api.ExtensionService
 	hidden  []string
+	sealed  bool                              // everything was encrypted
 	secrets map[api.SecretKeyReference]string // what is to be in a Secret
 }
 
-// serviceOf reads the configuration of a service, with the values that are to be in a Secret; nil if our kinds cannot say
-// it.
-func serviceOf(fields patch.Document, hidden []string) (*api.ExtensionService, map[api.SecretKeyReference]string) {
+// read reads the configuration of a service, with the values that are to be in a Secret; nil if our kinds cannot say it.
+func (r *serviceReader) read(fields patch.Document) *api.ExtensionService {
 	name := text(fields, "name")
 	if fields["kind"] != "ExtensionServiceConfig" || !within(fields, "apiVersion", "kind", "name", "environment", "configFiles") || label(name, longestHost) != name {
-		return nil, nil
+		return nil
 	}
-	r := &serviceReader{hidden: hidden, secrets: map[api.SecretKeyReference]string{}, service: api.ExtensionService{Name: api.Name(name)}}
+	r.service.Name = api.Name(name)
 	if !r.environment(fields) || !r.files(fields) {
-		return nil, nil
+		return nil
 	}
-	return &r.service, r.secrets
+	return &r.service
 }
+
+// isSecret says whether a value belongs into a Secret.
+func (r *serviceReader) isSecret(value string) bool { return r.sealed || holds(value, r.hidden) }
 
 // from is where a value comes from.
 func (r *serviceReader) from(key, value string) api.ValueSource {
-	if !holds(value, r.hidden) {
+	if !r.isSecret(value) {
 		return api.ValueSource{Value: value}
 	}
 	reference := api.SecretKeyReference{Name: r.service.Name, Key: key}
@@ -77,7 +82,7 @@ func (r *serviceReader) from(key, value string) api.ValueSource {
 func (r *serviceReader) environment(fields patch.Document) bool {
 	for _, variable := range texts(fields["environment"]) {
 		key, value, ok := strings.Cut(variable, "=")
-		if !ok || value == "" || !variableForm.MatchString(key) || unfit(variable, r.hidden) {
+		if !ok || value == "" || !variableForm.MatchString(key) || r.unfit(variable) {
 			return false
 		}
 		r.service.Environment = append(r.service.Environment, api.ServiceVariable{Name: key, From: r.from(key, value)})
@@ -91,7 +96,7 @@ func (r *serviceReader) files(fields patch.Document) bool {
 	for _, item := range files {
 		file, _ := item.(patch.Document)
 		path, content := text(file, "mountPath"), text(file, "content")
-		if len(file) != 2 || content == "" || !strings.HasPrefix(path, "/") || unfit(content, r.hidden) {
+		if len(file) != 2 || content == "" || !strings.HasPrefix(path, "/") || r.unfit(content) {
 			return false
 		}
 		r.service.Files = append(r.service.Files, api.ServiceFile{Path: path, From: r.from(label(path, longestHost), content)})
@@ -101,7 +106,7 @@ func (r *serviceReader) files(fields patch.Document) bool {
 
 // unfit says whether a value is too long for a role, or looks like a secret that was readable before: a role must not hold
 // it, and it stays where it was.
-func unfit(value string, hidden []string) bool {
+func (r *serviceReader) unfit(value string) bool {
 	const longestValue = 16384
-	return len(value) > longestValue || redact.Find(value) != "" && !holds(value, hidden)
+	return len(value) > longestValue || redact.Find(value) != "" && !r.isSecret(value)
 }

@@ -141,8 +141,13 @@ func (s *Source) hideBelow(raw, plain *yaml.Node, below string) {
 	}
 	for i := range min(len(raw.Content), len(plain.Content)) {
 		next := below
-		if plain.Kind == yaml.MappingNode && i%2 == 1 && plain.Content[i-1].Value == below {
-			next = ""
+		if plain.Kind == yaml.MappingNode && i%2 == 1 {
+			switch key := plain.Content[i-1].Value; key {
+			case below:
+				next = ""
+			case "apiVersion", "kind", "name": // what a document is, is no secret
+				continue
+			}
 		}
 		s.hideBelow(raw.Content[i], plain.Content[i], next)
 	}

@@ -192,7 +192,7 @@ func (p *plan) liftControlPlane() {
 	}
 	for _, pool := range p.pools {
 		if pool.controlPlane && p.facts.workloads {
-			pool.steps = lift(pool.steps, func(fields patch.Document, _ string) {
+			pool.steps = lift(pool.steps, func(fields patch.Document, _ Step) {
 				patch.Without(fields, []string{"cluster", "allowSchedulingOnControlPlanes"})
 			})
 		}
@@ -210,10 +210,10 @@ func (p *plan) liftPlaneCNI() {
 			continue
 		}
 		found := false
-		pool.steps = lift(pool.steps, func(fields patch.Document, from string) {
+		pool.steps = lift(pool.steps, func(fields patch.Document, step Step) {
 			if cni := cniOf(fields); cni != nil && (p.cni == nil || reflect.DeepEqual(p.cni, cni)) {
 				p.cni, found = cni, true
-				p.from.add("cni", from)
+				p.from.add("cni", step.comment())
 				takeCNI(fields)
 			}
 		})

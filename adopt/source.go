@@ -76,7 +76,8 @@ type Step struct {
 	// Hidden says that it holds something that was encrypted.
 	Hidden bool
 
-	id string // what it says, once that was computed
+	id     string // what it says, once that was computed
+	sealed bool   // the whole of it was encrypted
 }
 
 // A Patch is a strategic patch as data and, where somebody wrote it, as the tree with its order and comments.

@@ -31,9 +31,7 @@ func reportImport(cmd *cobra.Command, format Format, result *adopt.Result) error
 func (r *importReport) print(cmd *cobra.Command, format Format, found proof.Result) error {
 	r.Differences, r.Likenesses = found.Differences, found.Likenesses
 	r.Equal = len(r.Differences) == 0
-	if r.Left == nil { // an empty list, for programs
-		r.Left = []adopt.Remark{}
-	}
+	r.Left, r.Notes, r.Likenesses = listed(r.Left), listed(r.Notes), listed(r.Likenesses)
 	if format != FormatTable || len(r.table().Rows) > 0 {
 		if err := Print(cmd.OutOrStdout(), format, r, r.table); err != nil {
 			return err
@@ -50,6 +48,9 @@ func (r *importReport) print(cmd *cobra.Command, format Format, found proof.Resu
 	}
 	return Exit(ExitChanges, nil)
 }
+
+// listed is a list that programs see as one, even if it is empty.
+func listed[T any](all []T) []T { return append([]T{}, all...) }
 
 // things is a number of things, with its verb.
 func things(n int) string {

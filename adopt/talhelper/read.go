@@ -194,6 +194,9 @@ func (r *reader) readSecrets() (*adopt.File, error) {
 		return nil, fmt.Errorf("there is no %s: without it talhelper makes new secrets with every run, and there is no cluster to carry over", path.Join(r.dir, secretNames[1]))
 	}
 	last := found[len(found)-1]
+	if strings.TrimSpace(string(last.Text)) == "" {
+		return nil, fmt.Errorf("%s: is empty, and should hold the secrets of the cluster", last.Name)
+	}
 	for _, other := range found[:len(found)-1] {
 		r.source.Note(adopt.Origin{File: other.Name}, "is not used: talhelper takes "+last.Name)
 	}

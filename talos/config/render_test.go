@@ -264,6 +264,14 @@ func TestHostRefusal(t *testing.T) {
 	if _, err := render(in); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got  %v\nwant %s…", err, want)
 	}
+	in.Pool.Spec.Machine.Metal.Hosts[0].Config.Patches = []api.Patch{
+		{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtu":9000}`)},
+		{Raw: []byte(`{"machine":{"token":"x"}}`)},
+	}
+	want = "host shelf-1 layer: patches[1].machine.token: "
+	if _, err := render(in); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got  %v\nwant %s…", err, want)
+	}
 }
 
 // TestHostsOfAPool renders hosts that share some of their layers, alone and after each other: what is kept from one must
@@ -279,6 +287,13 @@ func TestHostsOfAPool(t *testing.T) {
 		{Name: "two", Address: "192.0.2.2", Disk: api.InstallDisk{Path: "/dev/sda"}},
 		{Name: "three", Address: "192.0.2.3", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"machine":{"sysctls":{"a":"1"}}}`)},
 		{Name: "four", Address: "192.0.2.4", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"apiVersion":"v1alpha1","kind":"HostnameConfig","$patch":"delete"}`)},
+		{Name: "new", Address: "192.0.2.6", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: &api.Layer{Patches: []api.Patch{
+			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtu":9000}`)},
+			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno2","mtu":9000}`)},
+			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"VLANConfig","name":"eno1.2","vlanID":2,"parent":"eno1"}`)},
+			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"BridgeConfig","name":"br0"}`)},
+			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"DummyLinkConfig","name":"dummy0"}`)},
+		}}},
 		{Name: "five", Address: "192.0.2.5", Disk: api.InstallDisk{Path: "/dev/sdb"}},
 	}
 	for _, version := range versions {
