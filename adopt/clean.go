@@ -15,6 +15,7 @@ import (
 	"minos.dev/minos/adopt/patch"
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/talos/config"
+	"minos.dev/minos/talos/redact"
 )
 
 // A cleaner takes out of steps what our objects say by fields, what only Minos may say, and what must not be readable.
@@ -24,6 +25,7 @@ type cleaner struct {
 	hidden    []string
 	dropped   []patch.Document // what was encrypted, and must not come back by another way
 	left      []Remark
+	notes     []Remark
 	seen      map[string]bool
 }
 
@@ -48,9 +50,13 @@ func (c *cleaner) clean(steps []Step) []Step {
 			continue
 		}
 		step.Patches = c.patches(step)
-		if len(step.Patches) > 0 {
-			kept = append(kept, step)
+		if len(step.Patches) == 0 {
+			continue
 		}
+		if !step.Hidden && looksSecret(nil, step.documents()) {
+			c.note(step.Origin, "holds what looks like a secret, and is as readable as it was")
+		}
+		kept = append(kept, step)
 	}
 	return kept
 }
@@ -89,6 +95,32 @@ func (c *cleaner) leave(origin Origin, reason string) {
 		c.seen[left.String()] = true
 		c.left = append(c.left, left)
 	}
+}
+
+// note notes what is to be known, once.
+func (c *cleaner) note(origin Origin, text string) {
+	if remark := (Remark{Origin: origin, Text: text}); !slices.Contains(c.notes, remark) {
+		c.notes = append(c.notes, remark)
+	}
+}
+
+// looksSecret says whether something below a path is a secret, by its name or by its form.
+func looksSecret(path []string, value any) bool {
+	switch value := value.(type) {
+	case string:
+		return value != "" && (redact.IsSecret(path) || redact.Find(value) != "")
+	case patch.Document:
+		for key, below := range value {
+			if key != patch.Deletion && looksSecret(append(path[:len(path):len(path)], key), below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(value, func(below any) bool { return looksSecret(path, below) })
+	case []patch.Document:
+		return slices.ContainsFunc(value, func(below patch.Document) bool { return looksSecret(path, below) })
+	}
+	return false
 }
 
 // patches cleans the patches of a step.

@@ -21,7 +21,9 @@ func (p *plan) closeGaps(rendered map[string][]byte, options Options) bool {
 	for _, pool := range p.pools {
 		var lists []*[]Step
 		for _, host := range pool.hosts {
-			movable, own := divided(p.gaps(host, rendered[host.name], clean), host.steps)
+			gaps := p.gaps(host, rendered[host.name], clean)
+			p.notePinned(pool, host, gaps)
+			movable, own := divided(gaps, host.steps)
 			host.steps = append(host.steps, own...)
 			closed = closed || len(own)+len(movable) > 0
 			lists = append(lists, &movable)
@@ -32,6 +34,18 @@ func (p *plan) closeGaps(rendered map[string][]byte, options Options) bool {
 		}
 	}
 	return closed
+}
+
+// notePinned says of an installer image that it stands as a patch, unless the role's reason has said so already.
+func (p *plan) notePinned(pool *pool, host *host, gaps []Step) {
+	for _, gap := range gaps {
+		fields := gap.Patches[0].Fields
+		if pool.role.why != "" || patch.Get(fields, "machine", "install", "image") == nil && patch.Get(fields, "installer", "image") == nil {
+			continue
+		}
+		pool.role.why = "the installer image is another than that of the role"
+		p.left = append(p.left, Remark{Origin: host.machine.Origin, Text: pool.role.why + ": it stands as a patch, to be changed by hand with every upgrade"})
+	}
 }
 
 // divided tells patches that may move up to the pool from those that must stay with the host: what a host says by fields

@@ -117,13 +117,13 @@ func (p *plan) render() (map[string][]byte, map[string][]byte, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rendered, err := Render(files, fleet.Secrets{Bundle: p.source.Bundle, Values: p.values})
+	rendered, err := renderFiles(files, fleet.Secrets{Bundle: p.source.Bundle, Values: p.values})
 	return files, rendered, err
 }
 
-// Render makes the configurations of all machines that files of ours declare, by the names of the hosts. What is wrong
+// renderFiles makes the configurations of all machines that files of ours declare, by the names of the hosts. What is wrong
 // with the files is an error.
-func Render(files map[string][]byte, secrets fleet.Secrets) (map[string][]byte, error) {
+func renderFiles(files map[string][]byte, secrets fleet.Secrets) (map[string][]byte, error) {
 	objects, err := read(files)
 	if err != nil {
 		return nil, err

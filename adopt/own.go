@@ -39,24 +39,33 @@ var ownFields = map[string][][]string{
 	"UnattendedInstallConfig": {{"installer", "image"}, {"provisioning", "diskSelector"}},
 }
 
-// diskOf is the disk that a machine is installed to, and why our kinds cannot say which it is.
-func diskOf(machine *Machine) (api.InstallDisk, string) {
+// A diskNote is why our kinds cannot say which disk a machine is installed to, in short and in full.
+type diskNote struct{ short, full string }
+
+// diskOf is the disk that a machine is installed to.
+func diskOf(machine *Machine) (api.InstallDisk, diskNote) {
 	install := machine.Config.Document("UnattendedInstallConfig")
 	if match := text(install, "provisioning", "diskSelector", "match"); match != "" {
 		if path := ourPath(match); path != "" {
-			return api.InstallDisk{Path: path}, ""
+			return api.InstallDisk{Path: path}, diskNote{}
 		}
-		return api.InstallDisk{Match: match}, ""
+		return api.InstallDisk{Match: match}, diskNote{}
 	}
 	old := machine.Config.Document("")
 	path, selector := text(old, "machine", "install", "disk"), patch.Get(old, "machine", "install", "diskSelector")
 	switch {
 	case selector == nil && strings.HasPrefix(path, "/dev/"):
-		return api.InstallDisk{Path: path}, ""
+		return api.InstallDisk{Path: path}, diskNote{}
 	case selector != nil:
-		return api.InstallDisk{Path: noDisk}, "the disk is chosen by machine.install.diskSelector, for which a MetalHost has no word before Talos 1.14: disk.path stands for it and names no device; with 1.14, write disk.match and remove the patch"
+		return api.InstallDisk{Path: noDisk}, diskNote{
+			short: "a patch chooses the disk by a selector; disk.path names no device",
+			full:  "the disk is chosen by machine.install.diskSelector, for which a MetalHost has no word before Talos 1.14: disk.path stands for it and names no device; with 1.14, write disk.match and remove the patch",
+		}
 	}
-	return api.InstallDisk{Path: noDisk}, fmt.Sprintf("no disk to install to is named (machine.install.disk is %q): set disk.path", path)
+	return api.InstallDisk{Path: noDisk}, diskNote{
+		short: "no disk to install to is named: set disk.path",
+		full:  fmt.Sprintf("no disk to install to is named (machine.install.disk is %q): set disk.path", path),
+	}
 }
 
 // ourPath is the path that the expression of our own renderer is made from, if it is one.

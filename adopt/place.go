@@ -39,6 +39,18 @@ func (p Place) At(path ...string) Origin {
 	return Origin{File: p.File, Line: line, Field: field.String()}
 }
 
+// Remark is the comment that stands above a field.
+func (p Place) Remark(path ...string) string {
+	node := p.Root
+	for _, step := range path {
+		node = Child(node, step)
+	}
+	if node == nil {
+		return ""
+	}
+	return node.HeadComment
+}
+
 // Child is a value of a mapping or an item of a list; nil if it is not there.
 func Child(node *yaml.Node, step string) *yaml.Node {
 	if node != nil && node.Kind == yaml.AliasNode {

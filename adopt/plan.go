@@ -105,9 +105,9 @@ func first(machines []*Machine) *Machine {
 func (p *plan) cleanSteps(clean *cleaner) {
 	for _, pool := range p.pools {
 		for _, host := range pool.hosts {
-			host.disk, host.why = diskOf(host.machine)
-			if host.why != "" {
-				p.notes = append(p.notes, Remark{Origin: host.machine.Origin, Text: host.why})
+			disk, note := diskOf(host.machine)
+			if host.disk, host.comment = disk, note.short; note.full != "" {
+				p.notes = append(p.notes, Remark{Origin: host.machine.Origin, Text: note.full})
 			}
 			host.steps = clean.clean(host.machine.Steps)
 		}
@@ -123,7 +123,7 @@ func (p *plan) dropHidden(clean *cleaner) {
 			host.steps = clean.dropHidden(host.steps)
 		}
 	}
-	p.left = append(p.left, clean.left...)
+	p.left, p.notes = append(p.left, clean.left...), append(p.notes, clean.notes...)
 	p.dropped = clean.dropped
 }
 

@@ -29,7 +29,7 @@ type host struct {
 	machine *Machine
 	disk    api.InstallDisk
 	steps   []Step // what it has of its own
-	why     string // what of the disk our kinds cannot say
+	comment string // what is to be known of the disk
 }
 
 // poolsOf groups machines: those of the control plane first, each group in the order of the folder.

@@ -69,6 +69,8 @@ type Step struct {
 	Origin Origin
 	// Scope is of how many machines the folder says it.
 	Scope Scope
+	// Remark is what its author says of it, as lines of a comment.
+	Remark string
 	// Rendered says that it was a template, of which only the result is carried over.
 	Rendered bool
 	// Patches are strategic ones, applied in order.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 	k8syaml "sigs.k8s.io/yaml"
@@ -172,7 +173,7 @@ func (p *pool) object(plan *plan) *mapping {
 	for _, host := range p.hosts {
 		one := newMapping().set("name", host.name).set("address", host.machine.Address).
 			set("disk", host.disk).set("config", layer(host.steps))
-		hosts.Content = append(hosts.Content, commented(one.node, host.why))
+		hosts.Content = append(hosts.Content, commented(one.node, host.comment))
 	}
 	metal := newMapping().set("hosts", hosts)
 	if p.secureBoot {
@@ -201,17 +202,29 @@ func layer(steps []Step) *mapping {
 	return nil
 }
 
+// remarks are the lines of a comment without their marks.
+func remarks(comment string) []string {
+	var lines []string
+	for line := range strings.Lines(comment) {
+		lines = append(lines, strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "#")))
+	}
+	return lines
+}
+
 // patchList is the patches of steps, each with where it comes from.
 func patchList(steps []Step) *yaml.Node {
 	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
 	last := ""
 	for _, step := range steps {
-		for _, one := range step.Patches {
-			node := written(one.Node, one.Fields)
+		for i, one := range step.Patches {
+			var comment []string
 			if from := step.comment(); from != last {
-				node, last = commented(node, from), from
+				comment, last = append(comment, from), from
 			}
-			list.Content = append(list.Content, node)
+			if i == 0 {
+				comment = append(comment, remarks(step.Remark)...)
+			}
+			list.Content = append(list.Content, commented(written(one.Node, one.Fields), comment...))
 		}
 	}
 	if len(list.Content) == 0 {

@@ -140,17 +140,17 @@ func (b *builder) patches() error {
 	before := len(b.fields.Patches) - len(b.node.Patches)
 	facts := b.config.V1Alpha1().DeepCopy()
 	for i, text := range b.fields.Patches {
-		origin := b.place.At("nodes", itoa(b.index), "patches", itoa(i-before))
+		path := []string{"nodes", itoa(b.index), "patches", itoa(i - before)}
 		if i < before {
-			origin = b.place.At(b.group(), "patches", itoa(i))
+			path = []string{b.group(), "patches", itoa(i)}
 		}
-		if err := b.patch(text, origin, facts); err != nil {
+		if err := b.patch(text, path, facts); err != nil {
 			return err
 		}
 	}
 	facts = b.config.V1Alpha1().DeepCopy()
 	for i, text := range b.reader.config.Patches {
-		if err := b.patch(text, b.place.At("patches", itoa(i)), facts); err != nil {
+		if err := b.patch(text, []string{"patches", itoa(i)}, facts); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,8 @@ func (b *builder) patches() error {
 }
 
 // patch applies one patch, which is a text or the name of a file.
-func (b *builder) patch(text string, origin adopt.Origin, facts any) error {
+func (b *builder) patch(text string, path []string, facts any) error {
+	origin := b.place.At(path...)
 	hidden, written, scope := false, text, scopeOf(origin)
 	if name, isFile := strings.CutPrefix(text, "@"); isFile {
 		file, err := b.file(name)
@@ -185,9 +186,23 @@ func (b *builder) patch(text string, origin adopt.Origin, facts any) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", origin, err)
 		}
-		text = rendered
+		if text = rendered; isFileName(text) {
+			file, err := b.file(text)
+			if err != nil {
+				return fmt.Errorf("%s: %w", origin, err)
+			}
+			origin, text, written = adopt.Origin{File: file.Name}, string(file.Raw), string(file.Raw)
+		}
 	}
-	return b.apply(text, written, adopt.Step{Origin: origin, Scope: scope, Hidden: hidden, Rendered: template.Has(written)})
+	return b.apply(text, written, adopt.Step{
+		Origin: origin, Scope: scope, Hidden: hidden, Rendered: template.Has(written), Remark: b.place.Remark(path...),
+	})
+}
+
+// isFileName says whether Talos's own loader takes a patch for the name of a file, although there is no "@" before it. Such a
+// file is read as it is.
+func isFileName(text string) bool {
+	return text != "" && !strings.ContainsAny(text, "\n ") && !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{")
 }
 
 // apply applies the text of a patch. What was written is where its comments are.

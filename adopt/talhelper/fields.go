@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"minos.dev/minos/adopt"
 	"minos.dev/minos/adopt/patch"
 	"minos.dev/minos/adopt/template"
 )
@@ -26,7 +27,8 @@ func (b *builder) certSANs() error {
 	}
 	b.become(with, b.place.At("additionalMachineCertSans"))
 	if secret := b.source.Bundle.Secrets.AESCBCEncryptionSecret; secret != "" {
-		return b.set(b.place.At("aescbcencryptionsecret"), secret, "cluster", "aescbcEncryptionSecret")
+		origin := adopt.Origin{File: b.secrets, Field: "secrets.aescbcencryptionsecret"}
+		return b.set(origin, secret, "cluster", "aescbcEncryptionSecret")
 	}
 	return nil
 }

@@ -62,6 +62,7 @@ func (r *reader) readNode(i int) error {
 		group = r.config.ControlPlane
 	}
 	b.fields, b.own = one.over(group)
+	b.forFilesOnly()
 	if err := b.build(); err != nil {
 		return err
 	}
@@ -80,6 +81,26 @@ func (r *reader) readNode(i int) error {
 		})
 	}
 	return adopt.TooMany(len(r.source.Machines))
+}
+
+// forFilesOnly names fields that say nothing of machine configurations.
+func (b *builder) forFilesOnly() {
+	if b.fields.ImageSchematic.isSet {
+		b.source.Leave(b.origin("imageSchematic"), "is for boot media alone: Minos makes them from the role")
+	}
+	spec, factory := b.fields.MachineSpec, b.reader.config.ImageFactory
+	for _, one := range []struct {
+		origin adopt.Origin
+		isSet  bool
+	}{
+		{b.origin("filenameTmpl"), b.fields.FilenameTmpl != ""},
+		{b.origin("machineSpec"), spec.BootMethod+spec.ImageSuffix != ""},
+		{b.place.At("imageFactory"), factory.SchematicEndpoint+factory.ISOURLTmpl != ""},
+	} {
+		if one.isSet {
+			b.source.Note(one.origin, "what it says of files and boot media is not needed")
+		}
+	}
 }
 
 // architecture is that of the machine.

@@ -48,6 +48,7 @@ type reader struct {
 	place     adopt.Place
 	config    talconfig
 	variables map[string]string
+	secrets   string // the name of their file
 	source    *adopt.Source
 }
 
@@ -208,7 +209,7 @@ func (r *reader) readSecrets() (*adopt.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", last.Name, err)
 	}
-	r.source.Bundle = bundle
+	r.source.Bundle, r.secrets = bundle, last.Name
 	if strings.Contains(string(last.Text), "$") { // with variables filled in
 		last = &adopt.File{Name: last.Name, Raw: last.Raw, Text: text, Encrypted: last.Encrypted}
 	}

@@ -180,3 +180,55 @@ controlPlane:
 		t.Error(diff)
 	}
 }
+
+// TestNamesWhatIsLeft imports what cannot be carried over, and expects each thing to be named.
+func TestNamesWhatIsLeft(t *testing.T) {
+	text, err := adopttest.Bundle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.Replace(small, "10.0.0.11", "10.0.0.11, 10.0.0.12", 1) + `    talosImageURL: registry.example.com/installer
+    imageSchematic: {customization: {extraKernelArgs: [a]}}
+    filenameTmpl: x
+    patches: ['{machine: {token: x, type: worker}, cluster: {ca: {crt: eA==}, network: {podSubnets: [10.9.0.0/16]}}}']
+    machineSpec: {bootMethod: pxe}
+imageFactory: {schematicEndpoint: /x}
+`
+	source, err := read(t, map[string]string{
+		"talconfig.yaml": config,
+		"talsecret.yaml": strings.Replace(string(text), "secrets:\n", "secrets:\n    aescbcencryptionsecret: older-secret\n", 1),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	result, err := adopt.Convert(source, adopt.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, remark := range append(result.Left, result.Notes...) {
+		got = append(got, remark.String())
+	}
+	for _, difference := range result.Proof.Differences {
+		got = append(got, difference.Path+": "+difference.Why)
+	}
+	want := []string{
+		"talconfig.yaml:11: nodes[0].imageSchematic: is for boot media alone: Minos makes them from the role",
+		"talconfig.yaml:7: nodes[0].ipAddress: a MetalHost has one address: 10.0.0.11 is used, and 10.0.0.12 is not",
+		"talsecret.yaml: secrets.aescbcencryptionsecret: cluster.aescbcEncryptionSecret: tokens are made by Minos and cannot be patched: rotate them instead",
+		"talconfig.yaml:13: nodes[0].patches[0]: cluster.ca: certificate authorities are made by Minos and cannot be patched: rotate them instead",
+		"talconfig.yaml:13: nodes[0].patches[0]: machine.token: tokens are made by Minos and cannot be patched: rotate them instead",
+		"talconfig.yaml:6: nodes[0]: the installer image is not one of an image factory, so that its extensions are not known: the installer image stands as a patch, to be changed by hand with every upgrade",
+		"talconfig.yaml:12: nodes[0].filenameTmpl: what it says of files and boot media is not needed",
+		"talconfig.yaml:14: nodes[0].machineSpec: what it says of files and boot media is not needed",
+		"talconfig.yaml:15: imageFactory: what it says of files and boot media is not needed",
+		"cluster.aescbcEncryptionSecret: tokens are made by Minos and cannot be patched: rotate them instead",
+		"cluster.ca.crt: certificate authorities are made by Minos and cannot be patched: rotate them instead",
+		"cluster.ca.key: certificate authorities are made by Minos and cannot be patched: rotate them instead",
+		"machine.token: tokens are made by Minos and cannot be patched: rotate them instead",
+		"machine.type: the machine type comes from the role: set spec.machineType of the NodeRole",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -46,6 +46,9 @@ func FuzzTopf(f *testing.F) {
 		f.Add(config, "{{ range $i, $e := .Data }}{{ $i }}{{ end }}")
 	}
 	f.Fuzz(func(t *testing.T, config, patch string) {
+		if strings.Count(config, "host") > 4 {
+			return // more machines find nothing more, and take long
+		}
 		one := fstest.MapFS{"topf.yaml": {Data: []byte(config)}, "all/99-fuzz.yaml.tpl": {Data: []byte(patch)}}
 		for name, file := range folder {
 			if _, given := one[name]; !given {
