@@ -29,9 +29,9 @@ help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build bin/minos.
+build: ## Build bin/minos and bin/minos-signer.
 	@mkdir -p bin
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos ./cmd/minos-signer
 
 .PHONY: kube
 kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
@@ -79,6 +79,7 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 bench: build peers ## Measure, as ratios within one run.
 	go test -run '^$$' -bench . ./api/load
 	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos
+	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer
 
 .PHONY: demo
 demo: build kube ## Show what works today: a folder that is checked, and a cluster that holds it to the same rules.

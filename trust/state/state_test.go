@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"minos.dev/minos/trust/issue"
+	"minos.dev/minos/trust/policy"
+	"minos.dev/minos/trust/token"
+	"minos.dev/minos/trust/trusttest"
+)
+
+var moment = time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+
+// A desk is a folder with everything in it, and a store that reads it at a time that the test sets.
+type desk struct {
+	*Store
+	ca      trusttest.CA
+	ca2     trusttest.CA
+	folder  string
+	time    time.Time
+	tokens  *trusttest.Volume
+	sources Sources
+}
+
+func newDesk(t *testing.T, change func(*Sources)) *desk {
+	t.Helper()
+	d := &desk{folder: t.TempDir(), time: moment, ca: trusttest.NewCA(t, trusttest.Ed25519, moment), ca2: trusttest.NewCA(t, trusttest.ECDSA, moment)}
+	d.tokens = trusttest.NewVolume(t, map[string]string{"web": trusttest.Token})
+	d.write(t, d.ca, "api.example.com", "10.0.0.5")
+	d.sources = Sources{
+		CACert: d.path("ca.crt"), CAKey: d.path("ca.key"), TLSCert: d.path("tls.crt"), TLSKey: d.path("tls.key"), Tokens: d.tokens.Path,
+	}
+	if change != nil {
+		change(&d.sources)
+	}
+	d.Store = NewStore(d.sources, func() time.Time { return d.time })
+	return d
+}
+
+func (d *desk) path(name string) string { return filepath.Join(d.folder, name) }
+
+// write writes an authority and a serving certificate of its making.
+func (d *desk) write(t *testing.T, ca trusttest.CA, names ...string) {
+	t.Helper()
+	certificate, key := ca.Serving(t, d.time, names...)
+	trusttest.Write(t, d.folder, map[string]string{
+		"ca.crt": string(ca.CrtPEM), "ca.key": string(ca.KeyPEM), "tls.crt": string(certificate), "tls.key": string(key),
+	})
+}
+
+// refresh reads, and returns the events as text.
+func (d *desk) refresh(t *testing.T) (found []string) {
+	t.Helper()
+	for _, event := range d.Refresh(t.Context(), false) {
+		text := event.Part + ": taken over"
+		if event.Err != nil {
+			text = event.Part + ": " + strings.ReplaceAll(strings.ReplaceAll(event.Err.Error(), d.folder, "DIR"), d.tokens.Path, "TOKENS")
+		}
+		for _, warning := range event.Warnings {
+			text += "; " + warning
+		}
+		found = append(found, text)
+	}
+	return found
+}
+
+func (d *desk) want(t *testing.T, want ...string) {
+	t.Helper()
+	if diff := cmp.Diff(want, d.refresh(t)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestRefreshOnlyWhatChanged(t *testing.T) {
+	d := newDesk(t, nil)
+	if current := d.Current(); current == nil || current.Identity != nil || current.Tokens != nil {
+		t.Fatal("it knows something already")
+	}
+	d.want(t, "identity: taken over", "tokens: taken over")
+	d.want(t)
+	first := d.Current()
+	d.tokens.Project(t, map[string]string{"web": trusttest.Token, "db": "abcdef.1111111111111111"})
+	d.want(t, "tokens: taken over")
+	if now := d.Current(); now.Identity != first.Identity || len(now.Tokens.Set.All()) != 2 || len(first.Tokens.Set.All()) != 1 {
+		t.Error("the wrong part changed, or the old state did")
+	}
+	d.write(t, d.ca2, "api.example.com")
+	d.want(t, "identity: taken over")
+	if !d.Current().Identity.Authority.Certificate.Equal(d.ca2.Crt) {
+		t.Error("the old authority signs")
+	}
+	d.tokens.Project(t, map[string]string{"db": "abcdef.1111111111111111"})
+	d.want(t, "tokens: taken over")
+	if _, standing := d.Current().Tokens.Set.Find(trusttest.Token, moment); standing != token.Unknown {
+		t.Errorf("a token that was taken away is %s", standing)
+	}
+	if events := d.Refresh(t.Context(), true); len(events) != 2 {
+		t.Errorf("force read %d parts", len(events))
+	}
+}
+
+func TestABrokenPartLeavesTheOtherAlone(t *testing.T) {
+	d := newDesk(t, nil)
+	d.refresh(t)
+	before := d.Current()
+	trusttest.Write(t, d.folder, map[string]string{"ca.key": string(d.ca2.KeyPEM)})
+	d.tokens.Project(t, map[string]string{"web": trusttest.Token, "db": "abcdef.1111111111111111"})
+	d.want(t, "identity: ca-key: DIR/ca.key and DIR/ca.crt: the key belongs to none of the certificates", "tokens: taken over")
+	d.want(t) // it is told once
+	if diff := cmp.Diff(map[string]string{PartIdentity: "ca-key: " + d.path("ca.key") + " and " + d.path("ca.crt") + ": the key belongs to none of the certificates"}, d.Problems()); diff != "" {
+		t.Error(diff)
+	}
+	if now := d.Current(); now.Identity != before.Identity || len(now.Tokens.Set.All()) != 2 {
+		t.Error("the old identity is gone, or the new tokens are not there")
+	}
+	d.tokens.Project(t, map[string]string{"web": trusttest.Token, "db": "short"})
+	d.write(t, d.ca, "api.example.com")
+	d.want(t, "identity: taken over", "tokens: tokens: db: token has 5 characters: use at least 16, such as those that 'talosctl gen secrets' makes")
+	if now := d.Current(); now.Identity == before.Identity || len(now.Tokens.Set.All()) != 2 {
+		t.Error("the new identity is not there, or the old tokens are gone")
+	}
+	d.tokens.Project(t, map[string]string{"web": trusttest.Token})
+	d.want(t, "tokens: taken over")
+	if len(d.Problems()) > 0 {
+		t.Error(d.Problems())
+	}
+}
+
+func TestTheTokensFolder(t *testing.T) {
+	d := newDesk(t, nil)
+	d.refresh(t)
+	away := d.tokens.Path + "-away"
+	if err := os.Rename(d.tokens.Path, away); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "tokens: tokens: TOKENS does not exist: mount it there, or set --tokens")
+	if _, standing := d.Current().Tokens.Set.Find(trusttest.Token, moment); standing != token.Valid {
+		t.Errorf("the token is %s", standing)
+	}
+	if err := os.Rename(away, d.tokens.Path); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "tokens: taken over")
+	d.tokens.Project(t, nil)
+	d.want(t, "tokens: taken over; there is no token: no machine can get a certificate")
+	if _, standing := d.Current().Tokens.Set.Find(trusttest.Token, moment); standing != token.Unknown {
+		t.Errorf("a token that was taken away is %s", standing)
+	}
+	d.tokens.Project(t, map[string]string{"old": "{token: " + trusttest.Token + ", expires: 2020-01-01T00:00:00Z}"})
+	d.want(t, "tokens: taken over; these tokens have expired, remove them: old; there is no token: no machine can get a certificate")
+	if err := os.Mkdir(filepath.Join(d.tokens.Path, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "tokens: tokens: TOKENS/folder is not a file")
+	if err := os.Remove(filepath.Join(d.tokens.Path, "folder")); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(d.tokens.Path, "pipe"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.want(t, "tokens: tokens: TOKENS/pipe is not a file")
+	if err := os.Remove(filepath.Join(d.tokens.Path, "pipe")); err != nil {
+		t.Fatal(err)
+	}
+	trusttest.Write(t, d.tokens.Path, map[string]string{"large": strings.Repeat("a", token.MaxFile+1)})
+	d.want(t, "tokens: tokens: TOKENS/large has 65537 bytes, more than 65536")
+	if err := os.Remove(filepath.Join(d.tokens.Path, "large")); err != nil {
+		t.Fatal(err)
+	}
+	trusttest.Write(t, d.tokens.Path, map[string]string{".swp": "an editor's"})
+	d.want(t, "tokens: taken over; these tokens have expired, remove them: old; there is no token: no machine can get a certificate")
+}
+
+func TestIdentityIsCheckedWhole(t *testing.T) {
+	tests := map[string]struct {
+		sources func(*Sources)
+		change  func(t *testing.T, d *desk)
+		want    string
+	}{
+		"no authority":            {change: remove("ca.crt"), want: "ca-cert: DIR/ca.crt does not exist: put it there, or set --ca-cert"},
+		"no key":                  {change: remove("ca.key"), want: "ca-key: DIR/ca.key does not exist: put it there, or set --ca-key"},
+		"no serving key":          {change: remove("tls.key"), want: "tls-key: DIR/tls.key does not exist: put it there, or set --tls-key"},
+		"an empty authority":      {change: put("ca.crt", ""), want: "ca-cert: DIR/ca.crt has no certificate in PEM"},
+		"an empty key":            {change: put("ca.key", ""), want: "ca-key: DIR/ca.key has no private key in PEM"},
+		"a key for a certificate": {change: func(t *testing.T, d *desk) { put("ca.crt", string(d.ca.KeyPEM))(t, d) }, want: `ca-cert: DIR/ca.crt has a block "ED25519 PRIVATE KEY": only certificates belong there`},
+		"an expired serving one":  {change: func(_ *testing.T, d *desk) { d.time = moment.Add(30 * time.Hour) }, want: "tls-cert: DIR/tls.crt expired at 2026-11-16T11:00:00Z: renew it"},
+		"a serving one to come": {change: func(_ *testing.T, d *desk) {
+			d.ca = trusttest.NewCA(t, trusttest.Ed25519, moment.Add(-time.Hour))
+			put2(t, d)
+			d.time = moment.Add(-90 * time.Minute)
+		}, want: "tls-cert: DIR/tls.crt is valid from 2026-11-15T11:00:00Z: is the clock right?"},
+		"an expired authority":     {change: func(_ *testing.T, d *desk) { d.time = moment.Add(11 * 365 * 24 * time.Hour) }, want: "ca-key: DIR/ca.key and DIR/ca.crt: the authority expired at 2036-11-12T12:00:00Z: make a new one and rotate"},
+		"a serving one for nobody": {change: func(t *testing.T, d *desk) { d.write(t, d.ca) }, want: "tls-cert: DIR/tls.crt has no names: give it those by which workers reach the signer"},
+		"another serving key":      {change: func(t *testing.T, d *desk) { put("tls.key", string(d.ca.KeyPEM))(t, d) }, want: "tls-cert: DIR/tls.crt and DIR/tls.key: tls: private key type does not match public key type"},
+		"accepted: no authority":   {sources: accept("more.crt"), change: func(t *testing.T, d *desk) { copyFile(t, d, "tls.crt", "more.crt") }, want: `accepted-cas: "" is not the certificate of an authority`},
+		"accepted: not there":      {sources: accept("more.crt"), want: "accepted-cas: DIR/more.crt does not exist: put it there, or set --accepted-cas"},
+		"own: no name":             {sources: func(s *Sources) { s.Own = []string{"a b"} }, want: `refuse: "a b" is neither a name, an address nor a network`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			d := newDesk(t, func(s *Sources) {
+				if test.sources != nil {
+					test.sources(s)
+				}
+				for i, path := range s.Accepted {
+					s.Accepted[i] = filepath.Join(filepath.Dir(s.CACert), path)
+				}
+			})
+			if test.change != nil {
+				test.change(t, d)
+			}
+			d.want(t, "identity: "+test.want, "tokens: taken over")
+			if d.Current().Identity != nil {
+				t.Error("it was taken over")
+			}
+		})
+	}
+}
+
+func remove(name string) func(*testing.T, *desk) {
+	return func(t *testing.T, d *desk) {
+		if err := os.Remove(d.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func put(name, text string) func(*testing.T, *desk) {
+	return func(t *testing.T, d *desk) { trusttest.Write(t, d.folder, map[string]string{name: text}) }
+}
+
+// put2 writes the authority and a serving certificate again.
+func put2(t *testing.T, d *desk) { d.write(t, d.ca, "api.example.com") }
+
+func accept(name string) func(*Sources) {
+	return func(s *Sources) { s.Accepted = []string{name} }
+}
+
+func copyFile(t *testing.T, d *desk, from, to string) {
+	t.Helper()
+	text, err := os.ReadFile(d.path(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(to, string(text))(t, d)
+}
+
+func TestAccepted(t *testing.T) {
+	d := newDesk(t, nil)
+	expired := trusttest.NewCA(t, trusttest.Ed25519, moment.Add(-20*365*24*time.Hour))
+	folder := t.TempDir()
+	trusttest.Write(t, folder, map[string]string{"1.crt": string(d.ca2.CrtPEM) + string(d.ca.CrtPEM), "2.crt": string(expired.CrtPEM), ".hidden": "no PEM"})
+	trusttest.Write(t, d.folder, map[string]string{"ca.crt": string(d.ca.CrtPEM) + string(d.ca2.CrtPEM), "single.crt": string(d.ca2.CrtPEM)})
+	d.sources.Accepted = []string{folder, d.path("single.crt")}
+	d.Store = NewStore(d.sources, func() time.Time { return d.time })
+	d.want(t, `identity: taken over; the accepted authority "O=talos" expired at 2016-11-17T12:00:00Z: remove it`, "tokens: taken over")
+	if got, want := string(d.Current().Identity.Answer), string(d.ca2.CrtPEM)+string(expired.CrtPEM)+string(d.ca.CrtPEM); got != want {
+		t.Errorf("the answer is\n%s, want\n%s", got, want)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	d := newDesk(t, nil)
+	certificate, key := d.ca2.Serving(t, moment, "*.example.com", "10.0.0.5")
+	trusttest.Write(t, d.folder, map[string]string{"tls.crt": string(certificate), "tls.key": string(key)})
+	got := strings.Join(d.refresh(t), "\n")
+	for _, want := range []string{
+		"no accepted authority vouches for the serving certificate",
+		`the serving certificate is for "*.example.com": which of these workers dial cannot be known, so say it with --refuse`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nlacks %s", got, want)
+		}
+	}
+}
+
+func TestOwnNames(t *testing.T) {
+	d := newDesk(t, func(s *Sources) { s.Own = []string{"kubernetes.default.svc", "192.168.0.0/24"} })
+	d.refresh(t)
+	for asked, own := range map[string]bool{
+		"api.example.com": true, "10.0.0.5": true, "kubernetes.default.svc": true, "192.168.0.9": true, "w1.example.com": false, "10.0.0.6": false,
+	} {
+		_, refusal := policy.Judge(d.Current().Identity.Own, policy.Refuse, policy.Rules{}, policy.Asked{Names: []string{asked}})
+		if (refusal != nil) != own {
+			t.Errorf("%s: %v", asked, refusal)
+		}
+	}
+}
+
+func TestServingItself(t *testing.T) {
+	d := newDesk(t, func(s *Sources) {
+		s.TLSCert, s.TLSKey = "", ""
+		s.Serving = issue.Names{CommonName: "api.example.com", Names: []string{"api.example.com"}, Addresses: []netip.Addr{netip.MustParseAddr("10.0.0.5")}}
+	})
+	d.want(t, "identity: taken over", "tokens: taken over")
+	first := d.Current().Identity
+	if _, refusal := policy.Judge(first.Own, policy.Refuse, policy.Rules{}, policy.Asked{Names: []string{"api.example.com"}}); refusal == nil {
+		t.Error("its name is not its own")
+	}
+	life := first.Serving.Leaf.NotAfter.Sub(moment)
+	d.time = moment.Add(life * 2 / 5).Add(-time.Second)
+	d.want(t)
+	d.write(t, d.ca, "unused")
+	d.want(t, "identity: taken over")
+	if d.Current().Identity.Serving != first.Serving {
+		t.Error("the certificate changed without need")
+	}
+	d.time = moment.Add(life / 2).Add(-time.Second) // before half of its life
+	d.want(t, "identity: taken over")
+	second := d.Current().Identity
+	if second.Serving == first.Serving || !second.Serving.Leaf.NotAfter.After(first.Serving.Leaf.NotAfter) {
+		t.Error("the certificate was not renewed before half of its life")
+	}
+	d.write(t, d.ca2, "unused")
+	d.want(t, "identity: taken over")
+	if err := d.Current().Identity.Serving.Leaf.CheckSignatureFrom(d.ca2.Crt); err != nil {
+		t.Errorf("after a new authority: %v", err)
+	}
+}
+
+// TestServingItselfWhileFilesAreBroken is the mistake that shows after a day.
+func TestServingItselfWhileFilesAreBroken(t *testing.T) {
+	d := newDesk(t, func(s *Sources) {
+		s.TLSCert, s.TLSKey = "", ""
+		s.Serving = issue.Names{Names: []string{"api.example.com"}}
+	})
+	d.refresh(t)
+	first := d.Current().Identity
+	trusttest.Write(t, d.folder, map[string]string{"ca.key": "no key"})
+	d.want(t, "identity: ca-key: DIR/ca.key has no private key in PEM")
+	for day := range 5 {
+		d.time = d.time.Add(11 * time.Hour)
+		d.refresh(t)
+		now := d.Current().Identity
+		if !now.Serving.Leaf.NotAfter.After(d.time.Add(12*time.Hour)) || now.Authority.Certificate != first.Authority.Certificate {
+			t.Fatalf("after %d halves of a day it expires %s", day+1, now.Serving.Leaf.NotAfter)
+		}
+	}
+	if len(d.Problems()) != 1 {
+		t.Errorf("the mistake is forgotten: %v", d.Problems())
+	}
+}
+
+func TestLegacyToken(t *testing.T) {
+	d := newDesk(t, func(s *Sources) { s.Tokens, s.Token = "", "short" })
+	d.want(t, "identity: taken over", "tokens: taken over; the token of TALOS_TOKEN has less than 16 characters and can be guessed: make a longer one")
+	if found, standing := d.Current().Tokens.Set.Find("short", moment); found.Pool != LegacyPool || standing != token.Valid {
+		t.Errorf("%s is %s", found.Pool, standing)
+	}
+	d.want(t)
+	both := newDesk(t, func(s *Sources) { s.Token = "abcdef.1111111111111111" })
+	both.refresh(t)
+	if len(both.Current().Tokens.Set.All()) != 2 {
+		t.Error("one of the two is missing")
+	}
+}
+
+// TestSteady turns the link while files are read: a certificate and its key must never be of two turns.
+func TestSteady(t *testing.T) {
+	volume := trusttest.NewVolume(t, map[string]string{"a": "0", "b": "0"})
+	paths := []string{filepath.Join(volume.Path, "a"), filepath.Join(volume.Path, "b")}
+	for turn := range 50 {
+		reads := 0
+		var a, b file
+		_, err := steady(t.Context(), paths, func() (err error) {
+			if a, err = readFile(t.Context(), "a", paths[0], 100); err != nil {
+				return err
+			}
+			if reads++; reads == 1 {
+				volume.Project(t, map[string]string{"a": fmt.Sprint(turn + 1), "b": fmt.Sprint(turn + 1)})
+			}
+			b, err = readFile(t.Context(), "b", paths[1], 100)
+			return err
+		})
+		if err != nil || string(a.text) != string(b.text) || reads != 2 {
+			t.Fatalf("%q and %q after %d readings: %v", a.text, b.text, reads, err)
+		}
+	}
+	_, err := steady(t.Context(), paths, func() error {
+		volume.Project(t, map[string]string{"a": "x", "b": "x"})
+		return nil
+	})
+	if !errors.Is(err, errMoving) {
+		t.Errorf("what never rests: %v", err)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	d := newDesk(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	events, nudge, done := make(chan Event, 10), make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Watch(ctx, time.Millisecond, nudge, func(event Event) { events <- event })
+	}()
+	for _, want := range []string{PartIdentity, PartTokens} {
+		if event := <-events; event.Part != want || event.Err != nil {
+			t.Errorf("%+v", event)
+		}
+	}
+	d.tokens.Project(t, map[string]string{"db": trusttest.Token})
+	if event := <-events; event.Part != PartTokens {
+		t.Errorf("%+v", event)
+	}
+	nudge <- struct{}{}
+	for range 2 {
+		<-events
+	}
+	cancel()
+	<-done
+}
