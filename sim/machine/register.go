@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/retry"
 )
 
 // leases is the namespace of Nodes' leases.
@@ -70,9 +69,16 @@ func (k *kube) report(ctx context.Context, facts nodeFacts, network bool) error 
 	return nil
 }
 
-// mark sets Talos's labels and annotations. They are sent together, so that one which is forbidden holds back all.
+// markAgain is how often marking is tried, markPause the time between.
+const (
+	markAgain = 10
+	markPause = 100 * time.Millisecond
+)
+
+// mark sets Talos's labels and annotations. They are sent together, so that one which is forbidden holds back all. What is
+// forbidden is tried again, as Talos does: a controller that taints the Node in between makes it look as if the kubelet had.
 func (k *kube) mark(ctx context.Context, name string, labels, annotations map[string]string) error {
-	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+	for try := 1; ; try++ {
 		node, err := k.core.Nodes().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -81,6 +87,13 @@ func (k *kube) mark(ctx context.Context, name string, labels, annotations map[st
 			return nil
 		}
 		_, err = k.core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
-		return err
-	})
+		if try == markAgain || !apierrors.IsConflict(err) && !apierrors.IsForbidden(err) {
+			return err
+		}
+		select {
+		case <-time.After(markPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
 }
