@@ -40,12 +40,13 @@ func (m *Machine) boot(power context.Context) verdict {
 	ctx, cancel := context.WithCancel(power)
 	defer cancel()
 	b := &boot{Machine: m, context: ctx, started: time.Now(), pulled: map[string]bool{}}
-	defer b.end()
+	defer b.end(power)
 	if err := b.powerOn(); err != nil {
 		m.stop(StepConfig, err.Error())
 		return b.hang()
 	}
 	b.api = newServer(b)
+	m.shown.Store(b)
 	if !m.rack.environment.wait(ctx, m.rack.environment.Durations.Boot) {
 		return killed
 	}
@@ -61,12 +62,17 @@ func (m *Machine) boot(power context.Context) verdict {
 	return b.live()
 }
 
-// end takes from the world what a machine without power cannot have.
-func (b *boot) end() {
-	b.gate.shut()
+// end takes from the world what a machine without power cannot have. A power cut does not wait for answers that are on
+// their way; a reboot does, since it may be one of them.
+func (b *boot) end(power context.Context) {
+	b.shown.Store(nil)
+	if power.Err() != nil {
+		b.gate.shut()
+	}
 	if b.api != nil {
 		b.api.stop()
 	}
+	b.gate.shut()
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
 	if b.kube != nil {
@@ -151,6 +157,7 @@ func (b *boot) use(provider talosconfig.Provider) {
 	name := b.node
 	b.mutex.Unlock()
 	b.board.write(func(s *Status) bool { changed := s.Node != name; s.Node = name; return changed })
+	b.publish()
 }
 
 // configure reads the configuration of the disk, or else that of the place, or else waits for somebody to bring one.
@@ -182,14 +189,14 @@ func (b *boot) configure() verdict {
 
 // maintain serves the API to everybody until a configuration is applied.
 func (b *boot) maintain() verdict {
-	b.stage(stageMaintenance)
-	b.stop(StepConfig, "maintenance mode: waits for a configuration")
 	if err := b.api.maintenance(); err != nil {
 		b.stop(StepConfig, err.Error())
 		return b.hang()
 	}
 	for {
 		b.open()
+		b.stage(stageMaintenance)
+		b.stop(StepConfig, "maintenance mode: waits for a configuration")
 		select {
 		case <-b.context.Done():
 			return killed

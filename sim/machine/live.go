@@ -123,14 +123,12 @@ func (b *boot) persist(ctx context.Context, step Step, try func(context.Context)
 		if err == nil && ctx.Err() == nil {
 			b.reach(step)
 			b.settle()
-			b.publish()
 			return true
 		}
 		if ctx.Err() != nil {
 			return false
 		}
 		b.stop(step, err.Error())
-		b.publish()
 		if !environment.wait(ctx, max(wait, time.Duration(float64(leastWait)*environment.Scale))) {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -38,7 +39,8 @@ type Machine struct {
 	cancel context.CancelFunc // of the power
 	off    chan struct{}      // closed when nothing of the machine runs
 
-	disk sync.Mutex // between reading the disk and writing it
+	disk  sync.Mutex           // between reading the disk and writing it
+	shown atomic.Pointer[boot] // whose resources are shown; nil for none
 }
 
 // newMachine returns a machine without power. Its API has its address from now on, so that it keeps it.
@@ -68,28 +70,19 @@ func (m *Machine) start(byHand bool) {
 	default:
 		return
 	}
+	if content, err := m.options.Disk.Load(); err == nil && content.Off && !byHand {
+		return
+	}
 	ctx, cancel := context.WithCancel(m.rack.context)
 	m.cancel, m.off = cancel, make(chan struct{})
 	off := m.off
 	m.rack.work.Go(func() {
 		defer close(off)
 		defer cancel()
-		m.run(ctx, byHand)
+		for ctx.Err() == nil && m.boot(ctx) == again { //nolint:revive // everything is in the condition
+		}
 		m.board.write(func(s *Status) bool { s.Stage = stageOff; return true })
 	})
-}
-
-// run boots again and again.
-func (m *Machine) run(ctx context.Context, byHand bool) {
-	content, err := m.options.Disk.Load()
-	if err == nil && content.Off && !byHand {
-		return
-	}
-	for ctx.Err() == nil {
-		if m.boot(ctx) != again {
-			return
-		}
-	}
 }
 
 // Kill cuts the power: nothing is cleaned up, and what was not saved is lost. It returns when the machine is dead.
@@ -156,9 +149,20 @@ func (m *Machine) turned() Knobs {
 	return common.and(m.knobs)
 }
 
+// note changes the status, and shows it to those who watch. It says whether the change was one.
+func (m *Machine) note(change func(*Status) bool) bool {
+	if !m.board.write(change) {
+		return false
+	}
+	if b := m.shown.Load(); b != nil {
+		b.publish()
+	}
+	return true
+}
+
 // stage says what the machine does as a whole.
 func (m *Machine) stage(stage string) {
-	if m.board.write(func(s *Status) bool { changed := s.Stage != stage; s.Stage = stage; return changed }) {
+	if m.note(func(s *Status) bool { changed := s.Stage != stage; s.Stage = stage; return changed }) {
 		m.say("", "%s", stage)
 	}
 }
@@ -170,21 +174,21 @@ func (m *Machine) say(step Step, format string, args ...any) {
 
 // reach marks a step.
 func (m *Machine) reach(step Step) {
-	if m.board.write(func(s *Status) bool { return s.reach(step, time.Now()) }) {
+	if m.note(func(s *Status) bool { return s.reach(step, time.Now()) }) {
 		m.rack.tell(Event{Machine: m.options.Name, Step: step, Reached: true, Message: "reached"})
 	}
 }
 
 // stop says why a step is not reached.
 func (m *Machine) stop(step Step, reason string) {
-	if m.board.write(func(s *Status) bool { return s.stop(step, reason) }) {
+	if m.note(func(s *Status) bool { return s.stop(step, reason) }) {
 		m.say(step, "%s", reason)
 	}
 }
 
 // lose takes a step back.
 func (m *Machine) lose(step Step, reason string) {
-	if m.board.write(func(s *Status) bool { return s.lose(step, reason) }) {
+	if m.note(func(s *Status) bool { return s.lose(step, reason) }) {
 		m.say(step, "%s", reason)
 	}
 }
