@@ -109,7 +109,7 @@ func (b *boot) apply(how machineapi.ApplyConfigurationRequest_Mode, in *machinea
 	case modeReboot:
 		return accept(b.send(command{stage: stageRebooting, then: again}))
 	case modeTry:
-		after := time.Duration(constants.ConfigTryTimeout)
+		after := constants.ConfigTryTimeout
 		if in.GetTryModeTimeout() != nil {
 			after = in.GetTryModeTimeout().AsDuration()
 		}

@@ -53,7 +53,7 @@ func (s setting) read(text []byte) (talosconfig.Provider, []string, error) {
 	if err := s.knows(provider); err != nil {
 		return nil, nil, err
 	}
-	warnings, err := provider.Validate(s)
+	warnings, err := provider.ValidateAsClient(s)
 	if err != nil {
 		return nil, nil, oneLine(err)
 	}

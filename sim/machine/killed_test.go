@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	talosclient "github.com/siderolabs/talos/pkg/machinery/client"
 	"github.com/siderolabs/talos/pkg/machinery/role"
 
-	talosclient "github.com/siderolabs/talos/pkg/machinery/client"
 	"minos.dev/minos/sim/machine"
 )
 

@@ -79,6 +79,11 @@ const signTime = 15 * time.Second
 
 // sign has a kubelet's key signed and keeps both.
 func (b *boot) sign(ctx context.Context, as *kube, key []byte) (KubeletFiles, error) {
+	done, ok := b.rack.turn(ctx)
+	if !ok {
+		return KubeletFiles{}, ctx.Err()
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, signTime)
 	defer cancel()
 	certificate, err := as.obtain(ctx, wish{

@@ -46,6 +46,11 @@ func (b *boot) recertify(ctx context.Context) error {
 	if stopped, _ := b.Status().Stopped(); stopped.Step == StepTrustd && stopped.Reason != "" {
 		bound = max(firstTry, environment.scaled(time.Minute))
 	}
+	done, ok := b.rack.turn(ctx)
+	if !ok {
+		return ctx.Err()
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	made, err := askTrustd(ctx, provider, subjectOf(provider, b.name(), b.options.Addresses), endpoints)

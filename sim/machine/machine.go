@@ -79,7 +79,7 @@ func (m *Machine) start(byHand bool) {
 	m.rack.work.Go(func() {
 		defer close(off)
 		defer cancel()
-		for ctx.Err() == nil && m.boot(ctx) == again { //nolint:revive // everything is in the condition
+		for ctx.Err() == nil && m.boot(ctx) == again {
 		}
 		m.board.write(func(s *Status) bool { s.Stage = stageOff; return true })
 	})

@@ -21,6 +21,8 @@ type Rack struct {
 	catalogue   *extension.Catalogue
 	schedule    *schedule
 	transports  transports
+	// turns lets only so many machines ask to be signed at once: a thousand that start together would else all be too late.
+	turns chan struct{}
 
 	context context.Context // of all its machines
 	cancel  context.CancelFunc
@@ -37,7 +39,7 @@ func NewRack(environment Environment) (*Rack, error) {
 	if err != nil {
 		return nil, err
 	}
-	rack := &Rack{environment: environment.filled(), catalogue: catalogue, schedule: newSchedule(), machines: map[string]*Machine{}}
+	rack := &Rack{environment: environment.filled(), catalogue: catalogue, schedule: newSchedule(), turns: make(chan struct{}, atOnce), machines: map[string]*Machine{}}
 	rack.context, rack.cancel = context.WithCancel(context.Background())
 	rack.work.Go(func() { rack.schedule.watch(rack.context) })
 	return rack, nil
@@ -110,6 +112,16 @@ func (r *Rack) Close() {
 	}
 	r.work.Wait()
 	r.transports.close()
+}
+
+// turn waits for a turn, and returns what ends it. It says no when the context ends before.
+func (r *Rack) turn(ctx context.Context) (func(), bool) {
+	select {
+	case r.turns <- struct{}{}:
+		return func() { <-r.turns }, true
+	case <-ctx.Done():
+		return nil, false
+	}
 }
 
 // common returns the knobs of all machines.

@@ -33,7 +33,9 @@ func TestStopsAndSaysWhy(t *testing.T) {
 			text: func(string) string { return "version: v1alpha1\nmachine: {kind: broken}\n" }, step: machine.StepConfig, reason: "unknown keys",
 		},
 		"a configuration without an authority": {
-			text: func(text string) string { return strings.Replace(text, "\n    ca:\n", "\n    acceptedCAs: []\n    xca:\n", 1) },
+			text: func(text string) string {
+				return strings.Replace(text, "\n    ca:\n", "\n    acceptedCAs: []\n    xca:\n", 1)
+			},
 			step: machine.StepConfig, reason: "unknown keys",
 		},
 		"a document of a later release": {
@@ -45,7 +47,9 @@ func TestStopsAndSaysWhy(t *testing.T) {
 			step: machine.StepConfig, reason: "too new",
 		},
 		"a wrong token": {
-			text: func(text string) string { return strings.ReplaceAll(text, s.bundle.TrustdInfo.Token, "abcdef.0123456789abcdef") },
+			text: func(text string) string {
+				return strings.ReplaceAll(text, s.bundle.TrustdInfo.Token, "abcdef.0123456789abcdef")
+			},
 			step: machine.StepTrustd, reason: "invalid token",
 		},
 		"a wrong authority": {

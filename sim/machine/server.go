@@ -75,7 +75,7 @@ func (s *server) build(mode authz.InjectorMode) *grpc.Server {
 	authorizer := &authz.Authorizer{Rules: rules, FallbackRoles: admins}
 	secure := &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.secure}
 	made := grpc.NewServer(
-		grpc.Creds(credentials.NewTLS(secure)), grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize), grpc.SharedWriteBuffer(true),
+		grpc.Creds(credentials.NewTLS(secure)), grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize),
 		grpc.ChainUnaryInterceptor(injector.UnaryInterceptor(), authorizer.UnaryInterceptor()),
 		grpc.ChainStreamInterceptor(injector.StreamInterceptor(), authorizer.StreamInterceptor()),
 	)

@@ -48,7 +48,9 @@ func TestUpgrade(t *testing.T) {
 			if _, err := s.call(m, role.Admin).UpgradeWithOptions(t.Context(), talosclient.WithUpgradeImage(next), talosclient.WithUpgradeStage(test.staged)); err != nil {
 				t.Fatal(err)
 			}
-			status := s.becomes(m, func(status machine.Status) bool { return status.Boots == test.boots && status.Reached(machine.StepReady) })
+			status := s.becomes(m, func(status machine.Status) bool {
+				return status.Boots == test.boots && status.Reached(machine.StepReady)
+			})
 			if status.Image.Version != test.want {
 				t.Errorf("it runs %s", status.Image.Version)
 			}
@@ -120,9 +122,13 @@ func TestLifecycleUpgrade(t *testing.T) {
 	if err := c.Reboot(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.becomes(m, func(status machine.Status) bool { return status.Image.Version == "v1.14.1" && status.Reached(machine.StepReady) })
+	s.becomes(m, func(status machine.Status) bool {
+		return status.Image.Version == "v1.14.1" && status.Reached(machine.StepReady)
+	})
 	s.eventually(func() bool { return c.Rollback(t.Context()) == nil }, "a rollback") // the connection may still be the old one
-	s.becomes(m, func(status machine.Status) bool { return status.Image.Version == "v1.13.9" && status.Reached(machine.StepReady) })
+	s.becomes(m, func(status machine.Status) bool {
+		return status.Image.Version == "v1.13.9" && status.Reached(machine.StepReady)
+	})
 }
 
 // TestOldReleaseHasNoLifecycle lets talosctl fall back to the old form.
