@@ -3,6 +3,7 @@
 package machine_test
 
 import (
+	"bytes"
 	"sync"
 	"testing"
 	"time"
@@ -76,7 +77,12 @@ func (s *site) killAfter(name string, after int, start func(*machine.Rack) *mach
 // TestRemembers restarts a machine with other user data: what is on the disk counts, and its identity stays.
 func TestRemembers(t *testing.T) {
 	s := newSite(t, "v1.14.1")
-	m := s.joined(machine.Options{})
+	disk := machine.NewMemory(s.image())
+	m := s.joined(machine.Options{Disk: disk})
+	before, err := disk.Load()
+	if err != nil || len(before.Kubelet.Certificate) == 0 {
+		t.Errorf("the kubelet's certificate is not on the disk: %v", err)
+	}
 	uid, identity := s.node(m).UID, s.node(m).Status.NodeInfo.MachineID
 	boot := s.node(m).Status.NodeInfo.BootID
 	m.Kill()
@@ -88,6 +94,9 @@ func TestRemembers(t *testing.T) {
 	s.eventually(func() bool { return s.node(m).Status.NodeInfo.BootID != boot }, "another boot ID")
 	if node := s.node(m); node.UID != uid || node.Status.NodeInfo.MachineID != identity {
 		t.Error("it is another Node")
+	}
+	if after, err := disk.Load(); err != nil || !bytes.Equal(before.Kubelet.Certificate, after.Kubelet.Certificate) {
+		t.Errorf("it asked for another certificate: %v", err)
 	}
 	if _, err := s.call(m, role.Reader).Version(t.Context()); err != nil {
 		t.Error(err)

@@ -156,7 +156,7 @@ func TestGoesOn(t *testing.T) {
 // TestGivesUp lets a service wait longer than the deadline: the machine reboots, and after an upgrade it is the old image.
 func TestGivesUp(t *testing.T) {
 	s := newSite(t, "v1.14.1")
-	rack := s.newRack(machine.Durations{Deadline: 100 * time.Second, Boot: time.Second})
+	rack := s.newRack(machine.Durations{Deadline: 2000 * time.Second, Renew: 3000 * time.Second, Boot: time.Second})
 	disk := machine.NewMemory(s.image())
 	content, err := disk.Load()
 	if err != nil {
@@ -170,6 +170,10 @@ func TestGivesUp(t *testing.T) {
 	status := s.becomes(m, func(status machine.Status) bool { return status.Stage == "running" })
 	if len(status.Image.Extensions) != 0 || status.Boots != 2 {
 		t.Errorf("boot %d runs %v", status.Boots, status.Image.Extensions)
+	}
+	s.eventually(func() bool { return s.said(m.Name(), "renewed") }, "a renewal, which comes after the deadline")
+	if boots := m.Status().Boots; boots != 2 {
+		t.Errorf("a machine whose boot ended gives up nevertheless: boot %d", boots)
 	}
 }
 
