@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -70,6 +71,13 @@ func TestGuessing(t *testing.T) {
 			_, err := trusttest.Ask(t.Context(), connection, fmt.Sprintf("guess%d.0123456789abcdef", i), request)
 			answers[status.Code(err)]++
 		}
+		// On a connection that is hung up, even the right token is not looked at.
+		before := r.metric(t, "minos_signer_connections_accepted_total")
+		_, err := trusttest.Ask(t.Context(), connection, trusttest.Token, request)
+		if after := r.metric(t, "minos_signer_connections_accepted_total"); err == nil && before == after {
+			t.Error("it was looked at")
+		}
+		eventually(t, "the connection is cut", func() bool { return r.metric(t, `minos_signer_connections{state="established"}`) == "0" || err == nil })
 	})
 	if answers[codes.Unauthenticated] < 60 || answers[codes.Unauthenticated] > 70 || answers[codes.OK] > 0 || answers[codes.ResourceExhausted] == 0 {
 		t.Errorf("answers: %v", answers)
@@ -171,7 +179,8 @@ func TestSilenceAfterTheHandshake(t *testing.T) {
 func TestMessagesThatDoNotCome(t *testing.T) {
 	r := start(t, trusttest.Ed25519, func(c *trust.Config) { c.RequestTimeout = 300 * time.Millisecond })
 	connection := r.stranger("127.0.0.2").Dial(t)
-	ctx := metadata.AppendToOutgoingContext(t.Context(), "token", trusttest.Token)
+	ctx, cancel := context.WithTimeout(metadata.AppendToOutgoingContext(t.Context(), "token", trusttest.Token), 20*time.Second)
+	defer cancel()
 	opened, err := connection.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/securityapi.SecurityService/Certificate")
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +190,45 @@ func TestMessagesThatDoNotCome(t *testing.T) {
 	}
 	eventually(t, "it is written down", func() bool { return strings.Contains(r.audit.String(), `"incomplete"`) })
 	r.serves(t)
+}
+
+// A thief with a valid token holds as many requests open as it can: it has its share, and others are served.
+func TestMessagesThatDoNotComeFromAThief(t *testing.T) {
+	r := start(t, trusttest.Ed25519, func(c *trust.Config) { c.RequestTimeout = time.Minute })
+	r.serves(t)
+	closeIdle()
+	check := settled(t)
+	ctx, cancel := context.WithCancel(metadata.AppendToOutgoingContext(t.Context(), "token", trusttest.Token))
+	var cut atomic.Int64
+	var streams sync.WaitGroup
+	var connections []*grpc.ClientConn
+	for n := range 50 {
+		connection := r.stranger(fmt.Sprintf("127.0.0.%d", 2+n%2)).Dial(t)
+		connections = append(connections, connection)
+		for range 4 {
+			streams.Go(func() {
+				opened, err := connection.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, "/securityapi.SecurityService/Certificate")
+				if err == nil {
+					err = opened.RecvMsg(&securityapi.CertificateResponse{})
+				}
+				if ctx.Err() == nil && err != nil {
+					cut.Add(1)
+				}
+			})
+		}
+	}
+	// Two sources with a hundred each, and sixty-four for each of them.
+	eventually(t, "what is beyond its share is cut", func() bool { return cut.Load() >= 200-2*64 })
+	for range 10 {
+		r.serves(t)
+	}
+	cancel()
+	streams.Wait()
+	for _, connection := range connections {
+		_ = connection.Close()
+	}
+	closeIdle()
+	check()
 }
 
 func TestOversized(t *testing.T) {

@@ -85,7 +85,7 @@ func TestNamesOverTheWire(t *testing.T) {
 			}
 			if test.want == codes.OK {
 				want["level"] = "INFO"
-				want["serial"] = fmt.Sprintf("%x", trusttest.Leaf(t, answer.Crt).SerialNumber)
+				want["serial"] = fmt.Sprintf("%032x", trusttest.Leaf(t, answer.Crt).SerialNumber)
 			}
 			if test.want != codes.Unauthenticated {
 				want["commonName"], want["names"], want["key"] = test.name, []any{test.name}, "Ed25519"

@@ -59,7 +59,7 @@ token       old: pool old, expired, until …, networks any, names any
 token       web.yaml: pool web, valid, networks any, names any
 certificate 24h0m0s; names of the control plane and the signer: refuse
 `,
-			words: "warning: these tokens have expired, remove them: old\n",
+			words: "warning: these tokens have expired, remove them: old\nminos-signer: all of it can be used\n",
 		},
 		"it makes its own certificate": {
 			environ: []string{"MINOS_SIGNER_TOKNES=tokens"},
@@ -75,6 +75,7 @@ certificate 24h0m0s; names of the control plane and the signer: allow
 			words: `warning: MINOS_SIGNER_TOKNES means nothing: see 'minos-signer --help'
 warning: these tokens have expired, remove them: old
 warning: --own-names allow: whoever has a token can answer in the signer's place
+minos-signer: all of it can be used
 `,
 		},
 		"both parts are broken": {

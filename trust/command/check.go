@@ -37,6 +37,9 @@ func check(ctx context.Context, p Process, task task) int {
 	for _, warning := range warnings {
 		say(p.Err, "warning: %s\n", warning)
 	}
+	if code == ok {
+		say(p.Err, "minos-signer: all of it can be used\n")
+	}
 	return code
 }
 

@@ -52,8 +52,8 @@ func (a Authority) Issue(request *Request, names Names, now time.Time, validity 
 	}
 	return Issued{
 		PEM:      pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
-		Serial:   fmt.Sprintf("%x", template.SerialNumber),
-		NotAfter: template.NotAfter,
+		Serial:   fmt.Sprintf("%032x", template.SerialNumber),
+		NotAfter: template.NotAfter.UTC().Truncate(time.Second), // as the certificate says it
 	}, nil
 }
 

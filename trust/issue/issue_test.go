@@ -115,7 +115,7 @@ func TestIssue(t *testing.T) {
 			if len(got.Extensions) != 4 { // usage, extended usage, names, key of the authority
 				t.Errorf("extensions: %v", got.Extensions)
 			}
-			if issued.Serial != fmt.Sprintf("%x", got.SerialNumber) || got.SerialNumber.BitLen() < 90 || got.SerialNumber.BitLen() > 128 {
+			if issued.Serial != fmt.Sprintf("%032x", got.SerialNumber) || got.SerialNumber.BitLen() < 90 || got.SerialNumber.BitLen() > 128 {
 				t.Errorf("serial %s is %x", issued.Serial, got.SerialNumber)
 			}
 			if _, err := got.Verify(x509.VerifyOptions{Roots: ca.Pool(), DNSName: "w1", CurrentTime: moment}); err != nil {

@@ -406,19 +406,24 @@ func TestWatch(t *testing.T) {
 		defer close(done)
 		d.Watch(ctx, time.Millisecond, nudge, func(event Event) { events <- event })
 	}()
-	for _, want := range []string{PartIdentity, PartTokens} {
-		if event := <-events; event.Part != want || event.Err != nil {
-			t.Errorf("%+v", event)
+	want := func(part string) {
+		t.Helper()
+		select {
+		case event := <-events:
+			if event.Part != part || event.Err != nil {
+				t.Errorf("%+v", event)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("nothing happened to the %s", part)
 		}
 	}
+	want(PartIdentity)
+	want(PartTokens)
 	d.tokens.Project(t, map[string]string{"db": trusttest.Token})
-	if event := <-events; event.Part != PartTokens {
-		t.Errorf("%+v", event)
-	}
+	want(PartTokens)
 	nudge <- struct{}{}
-	for range 2 {
-		<-events
-	}
+	want(PartIdentity)
+	want(PartTokens)
 	cancel()
 	<-done
 }
