@@ -3,7 +3,6 @@
 package serve
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"net"
@@ -156,7 +155,7 @@ func handshakeFailure(err error) string {
 	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return "alert"
 	}
-	if errors.Is(err, errNoIdentity) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, errNoIdentity) {
 		return "not-ready"
 	}
 	return "other"
