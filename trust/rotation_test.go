@@ -180,6 +180,21 @@ func TestATokenThatWasTakenAway(t *testing.T) {
 	}
 }
 
+// TestAPoolThatIsGone leaves nothing behind: memory would grow with every pool that ever was.
+func TestAPoolThatIsGone(t *testing.T) {
+	r := start(t, trusttest.Ed25519, nil)
+	r.serves(t)
+	const series = `minos_signer_requests_total{pool="web",result="issued"}`
+	if got := r.metric(t, series); got != "1" {
+		t.Errorf("counted %q", got)
+	}
+	r.tokens.Project(t, map[string]string{"db": secret(7)})
+	r.refresh()
+	if got := r.metric(t, series); got != "" {
+		t.Errorf("of a pool that is gone %s are counted", got)
+	}
+}
+
 // TestReadsByItself is without a nudge, at the pace of every day but faster.
 func TestReadsByItself(t *testing.T) {
 	r := start(t, trusttest.Ed25519, func(c *trust.Config) { c.ReloadEvery = 5 * time.Millisecond })

@@ -28,22 +28,30 @@ func TestMain(m *testing.M) {
 		floor(folder)
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(testInFolder(m))
+}
+
+// testInFolder runs the tests with a folder for the program, which goes with them.
+func testInFolder(m *testing.M) int {
+	folder, err := os.MkdirTemp("", "minos-signer")
+	if err != nil {
+		panic(err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	program = sync.OnceValues(func() (string, error) { return build(filepath.Join(folder, "minos-signer")) })
+	return m.Run()
 }
 
 // program is the real one, built once as a release is.
-var program = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "minos-signer")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(folder, "minos-signer")
+var program func() (string, error)
+
+func build(path string) (string, error) {
 	text, err := exec.Command("go", "build", "-ldflags", "-s -w -X main.version=v0.0.0-test", "-o", path, ".").CombinedOutput()
 	if err != nil {
 		return "", fmt.Errorf("%w: %s", err, text)
 	}
 	return path, nil
-})
+}
 
 func built(tb testing.TB) string {
 	tb.Helper()

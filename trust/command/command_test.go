@@ -189,6 +189,9 @@ func TestHelp(t *testing.T) {
 	defaults := trust.Default()
 	for _, group := range groups() {
 		for _, option := range group.options {
+			if linked.MatchString(variableOf(option.name)) {
+				t.Errorf("--%s: Kubernetes sets %s beside a Service of our name", option.name, variableOf(option.name))
+			}
 			if strings.HasSuffix(option.usage, ".") || option.usage == "" {
 				t.Errorf("--%s: usage is words without a full stop", option.name)
 			}

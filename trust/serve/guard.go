@@ -3,11 +3,11 @@
 package serve
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"net"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/credentials"
@@ -49,6 +49,7 @@ type conn struct {
 	source  netip.Prefix
 	pass    *limit.Pass
 	guard   *guard
+	hungUp  atomic.Bool
 }
 
 // admit gives a connection its place, or closes it.
@@ -89,8 +90,10 @@ func (c *conn) Close() error {
 // farewell is how long an answer may take to get out of a connection that is hung up.
 const farewell = 100 * time.Millisecond
 
-// hangUp ends the connection once the answer had time to leave: the next attempt costs another handshake.
+// hangUp ends the connection once the answer had time to leave: the next attempt costs another handshake. Until then,
+// nothing that comes by it is looked at.
 func (c *conn) hangUp() {
+	c.hungUp.Store(true)
 	_ = c.SetReadDeadline(time.Now().Add(farewell)) // the network's clock, not ours
 }
 
@@ -152,7 +155,7 @@ func handshakeFailure(err error) string {
 	if _, ok := errors.AsType[tls.AlertError](err); ok {
 		return "alert"
 	}
-	if errors.Is(err, errNoIdentity) || errors.Is(err, context.Canceled) {
+	if errors.Is(err, errNoIdentity) {
 		return "not-ready"
 	}
 	return "other"

@@ -143,6 +143,9 @@ func (c *call) tooMany(ctx context.Context) error {
 // authenticate finds the token. Only a valid one gets beyond: an expired one is answered like one that never was, and
 // the log alone knows whose it is.
 func (c *call) authenticate(ctx context.Context) error {
+	if c.conn.hungUp.Load() {
+		return c.tooMany(ctx)
+	}
 	if c.state.Identity == nil || c.state.Tokens == nil {
 		return c.end(ctx, failed, codes.Unavailable, "the signer could not read its files yet")
 	}

@@ -115,7 +115,7 @@ func (s Sources) newIdentity(files identityFiles, before *Identity, now time.Tim
 
 // accept collects the accepted authorities, each once and the issuing one last.
 func (i *Identity) accept(beside []*x509.Certificate, files []file, now time.Time) error {
-	all := beside
+	all := slices.Clone(beside)
 	for _, file := range files {
 		more, err := issue.ParseCertificates(file.text)
 		if err != nil {
@@ -205,7 +205,7 @@ func (i *Identity) owns(given []string) error {
 	for _, ip := range leaf.IPAddresses {
 		entries = append(entries, ip.String())
 	}
-	for _, name := range append(leaf.DNSNames, leaf.Subject.CommonName) {
+	for _, name := range slices.Concat(leaf.DNSNames, []string{leaf.Subject.CommonName}) {
 		if _, err := policy.NewOwn([]string{name}); err == nil {
 			entries = append(entries, name)
 		} else if strings.HasPrefix(name, "*.") {

@@ -58,7 +58,8 @@ type Store struct {
 	sources Sources
 	now     func() time.Time
 
-	current atomic.Pointer[State]
+	current  atomic.Pointer[State]
+	problems atomic.Pointer[map[string]string]
 
 	mu       sync.Mutex // one look at a time
 	identity part
@@ -81,24 +82,16 @@ func NewStore(sources Sources, now func() time.Time) *Store {
 		tokens:   part{name: PartTokens, paths: sources.tokenPaths()},
 	}
 	store.current.Store(&State{})
+	store.problems.Store(&map[string]string{})
 	return store
 }
 
 // Current is the state. It is never nil.
 func (s *Store) Current() *State { return s.current.Load() }
 
-// Problems are why what is there now cannot be used, by part.
-func (s *Store) Problems() map[string]string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	found := map[string]string{}
-	for _, part := range []part{s.identity, s.tokens} {
-		if part.problem != "" {
-			found[part.name] = part.problem
-		}
-	}
-	return found
-}
+// Problems are why what was last looked at cannot be used, by part. It waits for no look: a disk that hangs must not hang
+// those who ask how we are.
+func (s *Store) Problems() map[string]string { return *s.problems.Load() }
 
 // Refresh looks at the files, takes over what changed and can be used, and says what happened: nothing, most of the time.
 // With force it reads what looks the same.
@@ -131,6 +124,13 @@ func (s *Store) Refresh(ctx context.Context, force bool) []Event {
 		}
 		return reading{func(state *State) { state.Tokens = fresh }, fresh.Warnings}, nil
 	})
+	found := map[string]string{}
+	for _, part := range []part{s.identity, s.tokens} {
+		if part.problem != "" {
+			found[part.name] = part.problem
+		}
+	}
+	s.problems.Store(&found)
 	return append(identity, tokens...)
 }
 

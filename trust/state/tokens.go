@@ -41,22 +41,19 @@ func (s Sources) readTokens(ctx context.Context) ([]file, error) {
 func (s Sources) newTokens(files []file, now time.Time) (*Tokens, error) {
 	tokens := &Tokens{}
 	var all []token.Token
-	if s.Token != "" {
-		legacy, weak, err := token.Bare(LegacyPool, s.Token, s.Rules)
-		if err != nil {
-			return nil, fmt.Errorf("talos-token: %w", err)
-		}
-		if weak {
-			tokens.warn("the token of TALOS_TOKEN has less than %d characters and can be guessed: make a longer one", token.MinLength)
-		}
-		all = append(all, legacy)
-	}
 	for _, file := range files {
 		one, err := token.Parse(filepath.Base(file.path), file.text, s.Rules)
 		if err != nil {
 			return nil, fmt.Errorf("tokens: %w", err)
 		}
 		all = append(all, one)
+	}
+	if s.Token != "" {
+		legacy, err := tokens.legacy(s, all)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, legacy...)
 	}
 	set, err := token.NewSet(all)
 	if err != nil {
@@ -65,6 +62,24 @@ func (s Sources) newTokens(files []file, now time.Time) (*Tokens, error) {
 	tokens.Set = set
 	tokens.look(now)
 	return tokens, nil
+}
+
+// legacy is the token of the environment, unless a file has it too: that is how one moves it into the folder.
+func (t *Tokens) legacy(s Sources, others []token.Token) ([]token.Token, error) {
+	found, weak, err := token.Bare(LegacyPool, s.Token, s.Rules)
+	if err != nil {
+		return nil, fmt.Errorf("talos-token: %w", err)
+	}
+	for _, other := range others {
+		if found.Same(other) {
+			t.warn("the token of TALOS_TOKEN is also in %s, whose rules hold: remove TALOS_TOKEN", other.File)
+			return nil, nil
+		}
+	}
+	if weak {
+		t.warn("the token of TALOS_TOKEN has less than %d characters and can be guessed: make a longer one", token.MinLength)
+	}
+	return []token.Token{found}, nil
 }
 
 // look warns of what no machine can use.

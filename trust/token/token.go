@@ -55,6 +55,9 @@ func (t Token) Standing(now time.Time) Standing {
 	return Valid
 }
 
+// Same says whether two are the same token.
+func (t Token) Same(other Token) bool { return t.hash == other.hash }
+
 // A Set is all tokens, immutable.
 type Set struct{ tokens []Token }
 
