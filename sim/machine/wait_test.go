@@ -95,9 +95,9 @@ func (s *site) stopsAt(m *machine.Machine, step machine.Step, reason string) {
 func (s *site) node(m *machine.Machine) *corev1.Node {
 	s.t.Helper()
 	node := &corev1.Node{}
-	if err := kubetest.Client(s.t).Get(s.t.Context(), client.ObjectKey{Name: m.Status().Node}, node); err != nil {
-		s.t.Fatal(err)
-	}
+	kubetest.Eventually(s.t, within, func(ctx context.Context) error { // while it boots, a machine has no name
+		return kubetest.Client(s.t).Get(ctx, client.ObjectKey{Name: m.Status().Node}, node)
+	})
 	return node
 }
 
