@@ -36,6 +36,16 @@ type Source struct {
 	Notes []Remark
 }
 
+// Given is what the user says to a reader, beside the folder.
+type Given struct {
+	// Config is the path of the tool's main file within the folder; empty for the usual names.
+	Config string
+	// Env are variables for templates and substitution. Those of the folder's own files win. They are taken for secrets.
+	Env map[string]string
+	// Schematics are schematics that are known, by their IDs.
+	Schematics map[string]*schematic.Schematic
+}
+
 // A Machine is one machine of a source.
 type Machine struct {
 	// Name is what the other tool calls it.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"minos.dev/minos/talos/config"
+	"minos.dev/minos/talos/fleet"
 	"minos.dev/minos/talos/pki"
 )
 
@@ -62,12 +64,12 @@ it works while the cluster is down. A certificate cannot be revoked, so keep
 	groups := cmd.Flags().StringSlice("group", []string{"system:masters"}, "group of the user; may be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return options.run(cmd, args[0], func(cluster *declaredCluster, secrets *pki.Secrets, validity pki.Validity) ([]byte, error) {
-			endpoint, err := cluster.endpoint()
+			endpoint, err := fleet.Endpoint(cluster.TalosCluster)
 			if err != nil {
 				return nil, err
 			}
 			return secrets.Kubeconfig(pki.KubeAccess{
-				Cluster: cluster.Name, Server: serverURL(endpoint), User: *user, Groups: *groups, Validity: validity,
+				Cluster: cluster.Name, Server: config.URL(endpoint), User: *user, Groups: *groups, Validity: validity,
 			})
 		})
 	}

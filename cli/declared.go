@@ -3,12 +3,9 @@
 package cli
 
 import (
-	"cmp"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -39,10 +36,8 @@ func findCluster(cmd *cobra.Command, dir, name string) (*declaredCluster, error)
 		return nil, err
 	}
 	var declared *declaredCluster
-	var objects []load.Object
 	var names []string
 	for _, document := range found.documents {
-		objects = append(objects, document.Object)
 		cluster, ok := document.Object.(*api.TalosCluster)
 		if !ok {
 			continue
@@ -66,7 +61,7 @@ func findCluster(cmd *cobra.Command, dir, name string) (*declaredCluster, error)
 		}
 		return nil, Hint(fmt.Errorf("no cluster %s is declared in %q%s", name, dir, nearest.Hint(name, names)), hint)
 	}
-	declared.objects = objects
+	declared.objects = found.objects()
 	return declared, nil
 }
 
@@ -109,17 +104,6 @@ func (d *declaredCluster) howToGetSecrets() string {
 	return "'minos secrets new " + d.Name + " --folder " + d.dir + "' makes them, for a new cluster"
 }
 
-// endpoint is where the cluster's API server is.
-func (d *declaredCluster) endpoint() (api.Endpoint, error) {
-	switch {
-	case d.Spec.Endpoint != nil:
-		return *d.Spec.Endpoint, nil
-	case d.Status.Endpoint != nil:
-		return *d.Status.Endpoint, nil
-	}
-	return api.Endpoint{}, Hint(fmt.Errorf("cluster %s has no endpoint", d.Name), "set spec.endpoint of the TalosCluster")
-}
-
 // talosEndpoints are the addresses at which the Talos API of the control plane answers: of each machine, where they are
 // declared, or else that of the API server.
 func (d *declaredCluster) talosEndpoints() ([]string, error) {
@@ -140,14 +124,9 @@ func (d *declaredCluster) talosEndpoints() ([]string, error) {
 	if len(addresses) > 0 {
 		return addresses, nil
 	}
-	endpoint, err := d.endpoint()
+	endpoint, err := fleet.Endpoint(d.TalosCluster)
 	if err != nil {
 		return nil, err
 	}
 	return []string{endpoint.Host}, nil
-}
-
-// serverURL is the address of an API server.
-func serverURL(endpoint api.Endpoint) string {
-	return "https://" + net.JoinHostPort(endpoint.Host, strconv.Itoa(int(cmp.Or(endpoint.Port, 6443))))
 }

@@ -39,11 +39,12 @@ differs.`,
 	format := OutputFlag(cmd)
 	with := cmd.Flags().String("with", "", "folder with what was rendered before")
 	since := cmd.Flags().String("since", "", "folder of declarations with the state before")
-	cmd.MarkFlagsMutuallyExclusive("with", "since")
-	cmd.MarkFlagsOneRequired("with", "since")
 	_ = cmd.MarkFlagDirname("with") // these fail for a flag that does not exist
 	_ = cmd.MarkFlagDirname("since")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if (*with == "") == (*since == "") {
+			return Hint(about(cmd, "give one of --with and --since"), "--with is a folder that 'minos render' wrote, --since one of declarations")
+		}
 		rendered, err := renderFolder(cmd, append(args, ".")[0])
 		if err != nil {
 			return err

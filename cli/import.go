@@ -84,9 +84,7 @@ differs or is not carried over; the folder is written then, too.`,
 	}
 	options := importFlags(cmd, "talconfig.yaml")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return options.run(cmd, args[0], func(folder *adopt.Folder, given *importGiven) (*adopt.Source, *adopt.File, error) {
-			return talhelper.Read(folder, talhelper.Options{Config: *options.config, Env: given.env, Schematics: given.schematics})
-		})
+		return options.run(cmd, args[0], talhelper.Read)
 	}
 	return cmd
 }
@@ -110,21 +108,13 @@ differs or is not carried over; the folder is written then, too.`,
 	}
 	options := importFlags(cmd, "topf.yaml")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return options.run(cmd, args[0], func(folder *adopt.Folder, given *importGiven) (*adopt.Source, *adopt.File, error) {
-			return topf.Read(folder, topf.Options{Config: *options.config, Env: given.env, Schematics: given.schematics})
-		})
+		return options.run(cmd, args[0], topf.Read)
 	}
 	return cmd
 }
 
-// importGiven is what the user gives beside the folder.
-type importGiven struct {
-	env        map[string]string
-	schematics map[string]*schematic.Schematic
-}
-
 // run reads a folder, converts it, writes ours and reports.
-func (o importOptions) run(cmd *cobra.Command, dir string, read func(*adopt.Folder, *importGiven) (*adopt.Source, *adopt.File, error)) error {
+func (o importOptions) run(cmd *cobra.Command, dir string, read func(*adopt.Folder, adopt.Given) (*adopt.Source, *adopt.File, error)) error {
 	to, err := newTarget(*o.out)
 	if err != nil {
 		return err
@@ -168,38 +158,37 @@ func (k *keyring) decrypt(text []byte) ([]byte, bool, error) {
 	}
 	plain, err := sops.Decrypt(text, k.identities...)
 	if missing, ok := errors.AsType[*sops.NoKeyError](err); ok {
-		return nil, false, Hint(fmt.Errorf("cannot be decrypted: %w", err),
-			fmt.Sprintf("the secret key of %s is needed; keys are looked for in %s", orList(missing.Recipients), keyPlaces()))
+		return nil, false, Hint(fmt.Errorf("cannot be decrypted: %w", err), k.missing(missing))
 	}
 	return plain, err == nil, err
 }
 
 // given reads the variables and schematics that were given.
-func (o importOptions) given() (*importGiven, error) {
-	given := &importGiven{env: map[string]string{}, schematics: map[string]*schematic.Schematic{}}
+func (o importOptions) given() (adopt.Given, error) {
+	given := adopt.Given{Config: *o.config, Env: map[string]string{}, Schematics: map[string]*schematic.Schematic{}}
 	for _, one := range *o.env {
 		name, value, found := strings.Cut(one, "=")
 		if !found {
 			if value, found = os.LookupEnv(name); !found {
-				return nil, fmt.Errorf("--env: there is no variable %s in the environment", name)
+				return adopt.Given{}, fmt.Errorf("--env: there is no variable %s in the environment", name)
 			}
 		}
-		given.env[name] = value
+		given.Env[name] = value
 	}
 	for _, path := range *o.schematics {
 		text, err := readBounded(path)
 		if err != nil {
-			return nil, fmt.Errorf("--schematic: %w", err)
+			return adopt.Given{}, fmt.Errorf("--schematic: %w", err)
 		}
 		one, err := schematic.Unmarshal(text)
 		if err != nil {
-			return nil, fmt.Errorf("--schematic: %s is not a schematic: %w", path, err)
+			return adopt.Given{}, fmt.Errorf("--schematic: %s is not a schematic: %w", path, err)
 		}
 		id, err := one.ID()
 		if err != nil {
-			return nil, fmt.Errorf("--schematic: %s: %w", path, err)
+			return adopt.Given{}, fmt.Errorf("--schematic: %s: %w", path, err)
 		}
-		given.schematics[id] = one
+		given.Schematics[id] = one
 	}
 	return given, nil
 }

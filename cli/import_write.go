@@ -67,14 +67,9 @@ func writeAll(cmd *cobra.Command, dir string, files []newFile) (err error) {
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
-		path := filepath.Join(dir, filepath.FromSlash(file.name))
-		if err := undo.folder(filepath.Dir(path), 0o755); err != nil {
+		if err := undo.file(filepath.Join(dir, filepath.FromSlash(file.name)), file.text, file.mode); err != nil {
 			return err
 		}
-		if err := createFile(path, file.text, file.mode); err != nil {
-			return err
-		}
-		undo.made = append(undo.made, path)
 	}
 	return nil
 }

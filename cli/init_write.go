@@ -107,12 +107,8 @@ func (m *madeFolder) write(cmd *cobra.Command, now time.Time) (err error) {
 	return nil
 }
 
-// writeFile writes one file and the folders above it.
+// writeFile writes one file.
 func (m *madeFolder) writeFile(undo *undo, file scaffold.File) error {
-	path := filepath.Join(m.target.path, filepath.FromSlash(file.Name))
-	if err := undo.folder(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	mode := modePublic
 	switch {
 	case file.Run:
@@ -120,11 +116,7 @@ func (m *madeFolder) writeFile(undo *undo, file scaffold.File) error {
 	case file.Name == m.answers.BundleFile():
 		mode = modeSecret
 	}
-	if err := createFile(path, file.Text, mode); err != nil {
-		return err
-	}
-	undo.made = append(undo.made, path)
-	return nil
+	return undo.file(filepath.Join(m.target.path, filepath.FromSlash(file.Name)), file.Text, mode)
 }
 
 // sayNext says what was done, and what remains.
@@ -141,6 +133,18 @@ func (m *madeFolder) sayNext(cmd *cobra.Command, written int) {
 
 // An undo knows what was made, in order.
 type undo struct{ made []string }
+
+// file writes a file that must not exist, and makes the folders above it.
+func (u *undo) file(path string, text []byte, mode fs.FileMode) error {
+	if err := u.folder(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if err := createFile(path, text, mode); err != nil {
+		return err
+	}
+	u.made = append(u.made, path)
+	return nil
+}
 
 // folder makes a folder and those above it that are missing.
 func (u *undo) folder(path string, mode fs.FileMode) error {

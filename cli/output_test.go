@@ -166,12 +166,12 @@ func TestSecretsOfANamespace(t *testing.T) {
 	wanted := []api.SecretKeyReference{{Name: "tailscale", Key: "authkey"}}
 	found := &folder{paths: []string{path}}
 	for namespace, want := range map[string]string{"a": "mine", "default": "theirs"} {
-		values, err := found.values(namespace, wanted, &keyring{})
+		values, err := found.values(newRender(), namespace, wanted, &keyring{})
 		if err != nil || values[wanted[0]] != want {
 			t.Errorf("namespace %s: got %q, want %q: %v", namespace, values[wanted[0]], want, err)
 		}
 	}
-	if _, err := found.values("b", wanted, &keyring{}); err == nil {
+	if _, err := found.values(newRender(), "b", wanted, &keyring{}); err == nil {
 		t.Error("a Secret of another namespace was taken")
 	}
 }

@@ -71,16 +71,21 @@ func cannotDecrypt(path string, err error, keys *keyring) error {
 	}
 	wrapped := fmt.Errorf("%s: cannot be decrypted: %w", path, err)
 	if missing, ok := errors.AsType[*sops.NoKeyError](err); ok {
-		hint := fmt.Sprintf("the secret key of %s is needed; keys are looked for in %s", orList(missing.Recipients), keyPlaces())
-		if keys.passedOver > 0 {
-			hint += "; keys in plugins are not supported"
-		}
-		return Hint(wrapped, hint)
+		return Hint(wrapped, keys.missing(missing))
 	}
 	if _, ok := errors.AsType[*sops.TamperedError](err); ok {
 		return Hint(wrapped, "take the file from your Git history; a merge by hand does this too: decrypt both sides, and merge those")
 	}
 	return wrapped
+}
+
+// missing says whose key is needed, and where it is looked for.
+func (k *keyring) missing(err *sops.NoKeyError) string {
+	hint := fmt.Sprintf("the secret key of %s is needed; keys are looked for in %s", orList(err.Recipients), keyPlaces())
+	if k.passedOver > 0 {
+		hint += "; keys in plugins are not supported"
+	}
+	return hint
 }
 
 // A secretFile is the file with the secrets of a cluster.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
@@ -30,7 +31,7 @@ func (f *folder) secretsOf(cmd *cobra.Command, cluster *declaredCluster, all *fl
 		return nil, fleet.Secrets{}, err
 	}
 	with := file.forMachines()
-	with.Values, err = f.values(cluster.Namespace, wanted, keys)
+	with.Values, err = f.values(cmd, cluster.Namespace, wanted, keys)
 	return file.secrets, with, err
 }
 
@@ -48,7 +49,7 @@ func wantedOf(cluster *api.TalosCluster, all *fleet.Fleet) ([]api.SecretKeyRefer
 }
 
 // values are the values of Secrets, which are ordinary Secrets of Kubernetes in any file of the folder, encrypted or not.
-func (f *folder) values(namespace string, wanted []api.SecretKeyReference, keys *keyring) (map[api.SecretKeyReference]string, error) {
+func (f *folder) values(cmd *cobra.Command, namespace string, wanted []api.SecretKeyReference, keys *keyring) (map[api.SecretKeyReference]string, error) {
 	if len(wanted) == 0 {
 		return nil, nil
 	}
@@ -66,8 +67,12 @@ func (f *folder) values(namespace string, wanted []api.SecretKeyReference, keys 
 			return nil, err
 		}
 		for _, secret := range secrets {
-			if secret.Metadata.Namespace == namespace {
-				secret.take(found)
+			if secret.Metadata.Namespace != namespace {
+				continue
+			}
+			secret.take(found)
+			if !sops.Encrypted(text) && slices.ContainsFunc(wanted, secret.isMeant) {
+				say(cmd, "warning: %s holds the Secret %q in clear: 'minos secrets encrypt' does it", path, secret.Metadata.Name)
 			}
 		}
 	}
@@ -121,6 +126,11 @@ func secretsIn(path string, keys *keyring) ([]secret, error) {
 		}
 		all = append(all, one)
 	}
+}
+
+// isMeant says whether a reference is to this Secret.
+func (s secret) isMeant(reference api.SecretKeyReference) bool {
+	return string(reference.Name) == s.Metadata.Name
 }
 
 // take adds the values of a Secret. What is given in clear wins over what is encoded, as for Kubernetes.

@@ -24,7 +24,7 @@ func stories(t testing.TB) []adopttest.Story {
 func TestStories(t *testing.T) {
 	for _, story := range stories(t) {
 		t.Run(story.Name, func(t *testing.T) {
-			source, _, err := talhelper.Read(story.Folder(t), talhelper.Options{})
+			source, _, err := talhelper.Read(story.Folder(t), adopt.Given{})
 			if err != nil {
 				t.Fatal(err)
 			}

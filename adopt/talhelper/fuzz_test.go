@@ -53,7 +53,7 @@ func FuzzTalhelper(f *testing.F) {
 				one[name] = file
 			}
 		}
-		source, _, err := talhelper.Read(&adopt.Folder{FS: one}, talhelper.Options{})
+		source, _, err := talhelper.Read(&adopt.Folder{FS: one}, adopt.Given{})
 		if err == nil {
 			_, err = adopt.Convert(source, adopt.Options{})
 		}

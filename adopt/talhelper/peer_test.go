@@ -38,7 +38,7 @@ func TestReadsAsTalhelper(t *testing.T) {
 	}
 	for _, story := range stories(t) {
 		t.Run(story.Name, func(t *testing.T) {
-			source, _, err := talhelper.Read(story.Folder(t), talhelper.Options{})
+			source, _, err := talhelper.Read(story.Folder(t), adopt.Given{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -72,7 +72,7 @@ func TestReadsTheirExample(t *testing.T) {
 		}
 		plain, err := sops.Decrypt(text, keys...)
 		return plain, true, err
-	}}, talhelper.Options{})
+	}}, adopt.Given{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,16 +31,6 @@ var (
 	secretNames = []string{"talsecret.yaml", "talsecret.sops.yaml", "talsecret.yml", "talsecret.sops.yml"}
 )
 
-// Options are what the user says beside the folder.
-type Options struct {
-	// Config is the path of talconfig within the folder; empty for the usual names.
-	Config string
-	// Env are variables beside those of the folder's own files, which win. They are taken for secrets.
-	Env map[string]string
-	// Schematics are schematics that are known, by their IDs.
-	Schematics map[string]*schematic.Schematic
-}
-
 // A reader is a folder while it is read.
 type reader struct {
 	folder    *adopt.Folder
@@ -53,12 +43,12 @@ type reader struct {
 }
 
 // Read reads a folder. It returns what talhelper would make of it, and the file with the secrets.
-func Read(folder *adopt.Folder, options Options) (*adopt.Source, *adopt.File, error) {
-	r := &reader{folder: folder, source: &adopt.Source{Tool: "talhelper", Schematics: maps.Clone(options.Schematics)}}
+func Read(folder *adopt.Folder, given adopt.Given) (*adopt.Source, *adopt.File, error) {
+	r := &reader{folder: folder, source: &adopt.Source{Tool: "talhelper", Schematics: maps.Clone(given.Schematics)}}
 	if r.source.Schematics == nil {
 		r.source.Schematics = map[string]*schematic.Schematic{}
 	}
-	if err := r.readConfig(options); err != nil {
+	if err := r.readConfig(given); err != nil {
 		return nil, nil, err
 	}
 	if err := r.check(); err != nil {
@@ -77,17 +67,17 @@ func Read(folder *adopt.Folder, options Options) (*adopt.Source, *adopt.File, er
 }
 
 // readConfig reads talconfig with its variables filled in.
-func (r *reader) readConfig(options Options) error {
+func (r *reader) readConfig(given adopt.Given) error {
 	names := configNames
-	if options.Config != "" {
-		names = []string{options.Config}
+	if given.Config != "" {
+		names = []string{given.Config}
 	}
 	file, err := r.firstOf(names)
 	if err != nil {
 		return err
 	}
 	r.dir = path.Dir(file.Name)
-	if err := r.readVariables(options.Env); err != nil {
+	if err := r.readVariables(given.Env); err != nil {
 		return err
 	}
 	written, err := patch.Nodes(file.Text)

@@ -42,7 +42,7 @@ func read(t testing.TB, files map[string]string) (*adopt.Source, error) {
 			delete(folder, name)
 		}
 	}
-	source, _, err := talhelper.Read(&adopt.Folder{FS: folder, Decrypt: adopttest.Decrypt}, talhelper.Options{})
+	source, _, err := talhelper.Read(&adopt.Folder{FS: folder, Decrypt: adopttest.Decrypt}, adopt.Given{})
 	return source, err
 }
 
@@ -125,7 +125,7 @@ func TestStaysInside(t *testing.T) {
 		if err := os.Symlink(target, link); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err := talhelper.Read(&adopt.Folder{FS: root.FS()}, talhelper.Options{})
+		_, _, err := talhelper.Read(&adopt.Folder{FS: root.FS()}, adopt.Given{})
 		want := "talconfig.yaml:10: nodes[0].patches[0]: link.yaml: leads out of the folder, and nothing outside is read"
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: got %v, want %s", name, err, want)
@@ -144,7 +144,7 @@ func TestDecryptFails(t *testing.T) {
 			return nil, false, errors.New("no key")
 		}
 		return text, false, nil
-	}}, talhelper.Options{})
+	}}, adopt.Given{})
 	if err == nil || err.Error() != "talsecret.sops.yaml: no key" {
 		t.Errorf("got %v", err)
 	}

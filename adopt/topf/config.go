@@ -64,33 +64,23 @@ type imageConfig struct {
 	Secureboot   bool   `yaml:"secureboot,omitempty"`
 }
 
-// Options are what the user says beside the folder.
-type Options struct {
-	// Config is the path of topf.yaml within the folder; empty for the usual name.
-	Config string
-	// Env are the variables that templates may use. They are taken for secrets.
-	Env map[string]string
-	// Schematics are schematics that are known, by their IDs.
-	Schematics map[string]*schematic.Schematic
-}
-
 // A reader is a folder while it is read.
 type reader struct {
-	folder  *adopt.Folder
-	dir     string
-	place   adopt.Place
-	config  topfConfig
-	options Options
-	source  *adopt.Source
+	folder *adopt.Folder
+	dir    string
+	place  adopt.Place
+	config topfConfig
+	given  adopt.Given
+	source *adopt.Source
 }
 
 // Read reads a folder. It returns what topf would make of it, and the file with the secrets.
-func Read(folder *adopt.Folder, options Options) (*adopt.Source, *adopt.File, error) {
-	r := &reader{folder: folder, options: options, source: &adopt.Source{Tool: "topf", Schematics: maps.Clone(options.Schematics)}}
+func Read(folder *adopt.Folder, given adopt.Given) (*adopt.Source, *adopt.File, error) {
+	r := &reader{folder: folder, given: given, source: &adopt.Source{Tool: "topf", Schematics: maps.Clone(given.Schematics)}}
 	if r.source.Schematics == nil {
 		r.source.Schematics = map[string]*schematic.Schematic{}
 	}
-	r.source.Hide(slices.Sorted(maps.Values(options.Env))...)
+	r.source.Hide(slices.Sorted(maps.Values(given.Env))...)
 	if err := r.readConfig(); err != nil {
 		return nil, nil, err
 	}
@@ -112,7 +102,7 @@ func Read(folder *adopt.Folder, options Options) (*adopt.Source, *adopt.File, er
 
 // readConfig reads topf.yaml.
 func (r *reader) readConfig() error {
-	name := r.options.Config
+	name := r.given.Config
 	if name == "" {
 		name = "topf.yaml"
 	}

@@ -22,7 +22,7 @@ func stories(t testing.TB) []adopttest.Story {
 func TestStories(t *testing.T) {
 	for _, story := range stories(t) {
 		t.Run(story.Name, func(t *testing.T) {
-			source, _, err := topf.Read(story.Folder(t), topf.Options{})
+			source, _, err := topf.Read(story.Folder(t), adopt.Given{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -55,7 +55,7 @@ func FuzzTopf(f *testing.F) {
 				one[name] = file
 			}
 		}
-		source, _, err := topf.Read(&adopt.Folder{FS: one}, topf.Options{})
+		source, _, err := topf.Read(&adopt.Folder{FS: one}, adopt.Given{})
 		if err == nil {
 			_, err = adopt.Convert(source, adopt.Options{})
 		}

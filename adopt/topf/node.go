@@ -114,7 +114,7 @@ func (b *builder) resolve() error {
 	}
 	text := string(file.Text)
 	if strings.HasSuffix(resolved, ".tpl") {
-		if text, err = template.Render(text, b.data(), template.Options{Env: b.options.Env, Strict: true}); err != nil {
+		if text, err = template.Render(text, b.data(), template.Options{Env: b.given.Env, Strict: true}); err != nil {
 			return fmt.Errorf("%s: %w", resolved, err)
 		}
 	}
@@ -233,7 +233,7 @@ func (b *builder) patch(name string, scope adopt.Scope) error {
 	written, text := string(file.Text), string(file.Text)
 	if strings.HasSuffix(name, ".tpl") {
 		written = string(file.Raw) // topf does not decrypt templates
-		if text, err = template.Render(written, b.data(), template.Options{Env: b.options.Env, Strict: true}); err != nil {
+		if text, err = template.Render(written, b.data(), template.Options{Env: b.given.Env, Strict: true}); err != nil {
 			return fmt.Errorf("%s: for %s: %w", name, b.node.Host, err)
 		}
 		step.Rendered = template.Has(written)

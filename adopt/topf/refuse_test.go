@@ -38,7 +38,7 @@ func read(t testing.TB, files map[string]string, env map[string]string) (*adopt.
 			delete(folder, name)
 		}
 	}
-	source, _, err := topf.Read(&adopt.Folder{FS: folder}, topf.Options{Env: env})
+	source, _, err := topf.Read(&adopt.Folder{FS: folder}, adopt.Given{Env: env})
 	return source, err
 }
 

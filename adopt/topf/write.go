@@ -247,7 +247,7 @@ func (w *writer) read() (*adopt.Source, error) {
 	for name, file := range w.files {
 		files[name] = &fstest.MapFile{Data: file.Text}
 	}
-	source, _, err := Read(&adopt.Folder{FS: files}, Options{})
+	source, _, err := Read(&adopt.Folder{FS: files}, adopt.Given{})
 	if err != nil {
 		return nil, fmt.Errorf("what was made cannot be read back: %w", err)
 	}

@@ -111,7 +111,7 @@ func exported(t *testing.T, inputs []txtar.File) *topf.Export {
 func TestRoundTrip(t *testing.T) {
 	for _, story := range stories(t) {
 		t.Run(story.Name, func(t *testing.T) {
-			source, _, err := topf.Read(story.Folder(t), topf.Options{})
+			source, _, err := topf.Read(story.Folder(t), adopt.Given{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -22,7 +22,7 @@ func newClone(t *testing.T) *clone {
 	t.Helper()
 	for _, program := range []string{"git", "sh"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("there is no %s here", program)
+			t.Fatalf("the hook needs %s: %v", program, err)
 		}
 	}
 	_, files := made(t, "profile=homelab")

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -63,17 +64,13 @@ func Contract(version api.TalosVersion) (*config.VersionContract, error) {
 	return contract, nil
 }
 
-// url is an endpoint as Talos wants it.
-func url(endpoint api.Endpoint) string {
+// URL is the address of an API server.
+func URL(endpoint api.Endpoint) string {
 	host := endpoint.Host
 	if strings.Contains(host, ":") {
 		host = "[" + host + "]" // an IPv6 address
 	}
-	port := endpoint.Port
-	if port == 0 {
-		port = 6443
-	}
-	return fmt.Sprintf("https://%s:%d", host, port)
+	return fmt.Sprintf("https://%s:%d", host, cmp.Or(endpoint.Port, 6443))
 }
 
 // texts is a list of named texts as plain ones.

@@ -92,7 +92,7 @@ func (p *Pool) generate() (config.Provider, error) {
 		options = append(options, generate.WithAllowSchedulingOnControlPlanes(plane.Workloads == api.WorkloadsAllowed))
 	}
 	version := strings.TrimPrefix(string(in.Cluster.Spec.KubernetesVersion), "v")
-	input, err := generate.NewInput(in.Cluster.Name, url(in.Endpoint), version, options...)
+	input, err := generate.NewInput(in.Cluster.Name, URL(in.Endpoint), version, options...)
 	if err != nil {
 		return nil, err
 	}

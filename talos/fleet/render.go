@@ -75,7 +75,7 @@ func (f *Fleet) Input(pool *api.NodePool) (config.Input, error) {
 	if err != nil {
 		return in, err
 	}
-	in.Endpoint, err = endpointOf(in.Cluster)
+	in.Endpoint, err = Endpoint(in.Cluster)
 	return in, err
 }
 
@@ -111,8 +111,8 @@ func capacityOf(pool *api.NodePool) *api.Resources {
 	return nil
 }
 
-// endpointOf is where machines reach the API server: as declared, or as the hosted control plane got it.
-func endpointOf(cluster *api.TalosCluster) (api.Endpoint, error) {
+// Endpoint is where machines reach the API server: as declared, or as the hosted control plane got it.
+func Endpoint(cluster *api.TalosCluster) (api.Endpoint, error) {
 	switch {
 	case cluster.Spec.Endpoint != nil:
 		return *cluster.Spec.Endpoint, nil

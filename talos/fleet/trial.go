@@ -25,7 +25,7 @@ func (f *Fleet) Trial(pool *api.NodePool) error {
 	if err != nil {
 		return err
 	}
-	if in.Endpoint, err = endpointOf(in.Cluster); err != nil {
+	if in.Endpoint, err = Endpoint(in.Cluster); err != nil {
 		in.Endpoint = api.Endpoint{Host: placeholder}
 	}
 	if in.Secrets, err = placeholderBundle(); err != nil {
