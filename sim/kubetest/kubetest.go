@@ -198,8 +198,11 @@ func Eventually(t testing.TB, within time.Duration, holds func(ctx context.Conte
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, within, true, func(ctx context.Context) (bool, error) {
-		last = holds(ctx)
-		return last == nil, nil
+		now := holds(ctx)
+		if ctx.Err() == nil || last == nil { // that the time is up is not what did not hold
+			last = now
+		}
+		return now == nil, nil
 	})
 	if err != nil {
 		t.Fatalf("not within %s: %v", within, last)
