@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net"
+	"net/netip"
 	"os"
 	"time"
 
@@ -78,7 +79,7 @@ func (p program) serve(call box.Call, o Options, start time.Time) error {
 		return err
 	}
 	defer done()
-	listener, err := box.Listen(o.WebhookPort, "--webhook-port")
+	listener, err := box.Listen(netip.AddrPortFrom(box.Loopback, uint16(o.WebhookPort)), "--webhook-port")
 	if err != nil {
 		return err
 	}

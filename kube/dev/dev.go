@@ -100,13 +100,13 @@ func prepare(o Options, now time.Time) (Spec, error) {
 	files, err := pki.Ensure(pki.Request{
 		Dir:       filepath.Join(o.Dir, "pki"),
 		ServiceIP: o.Services.Addr().Next(),
-		SANs:      o.SANs,
+		SANs:      o.names(),
 		Now:       now,
 	})
 	if err != nil {
 		return Spec{}, err
 	}
-	listener, err := box.Listen(o.Port, "--port")
+	listener, err := box.Listen(netip.AddrPortFrom(o.Address, uint16(o.Port)), "--port")
 	if err != nil {
 		return Spec{}, err
 	}

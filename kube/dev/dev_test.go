@@ -5,6 +5,7 @@ package dev
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -55,6 +56,32 @@ func TestReadyLine(t *testing.T) {
 	server := strings.Fields(got.out)[2]
 	if !strings.Contains(string(content), "server: "+server+"\n") {
 		t.Errorf("the kubeconfig does not lead to %s:\n%s", server, content)
+	}
+}
+
+// TestAddress expects that an address of its own is where it listens, where the kubeconfig leads, and what the certificate
+// vouches for.
+func TestAddress(t *testing.T) {
+	dir := t.TempDir()
+	got := call(idle, "--dir", dir, "--address", "127.16.1.1", "--port", "0", "--san", "a.example", "--stop-with-stdin")
+	if got.code != 0 || !strings.HasPrefix(got.out, "minos-kube ready: https://127.16.1.1:") {
+		t.Fatalf("got %+v", got)
+	}
+	content, err := os.ReadFile(filepath.Join(dir, "kubeconfig"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(content), "server: https://127.16.1.1:") {
+		t.Errorf("the kubeconfig leads elsewhere:\n%s", content)
+	}
+	pair, err := tls.LoadX509KeyPair(filepath.Join(dir, "pki", "apiserver.crt"), filepath.Join(dir, "pki", "apiserver.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"127.16.1.1", "127.0.0.1", "a.example"} {
+		if err := pair.Leaf.VerifyHostname(name); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

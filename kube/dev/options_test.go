@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"minos.dev/minos/kube/box"
 )
 
 func TestParse(t *testing.T) {
@@ -23,15 +26,16 @@ func TestParse(t *testing.T) {
 	}{
 		"only a directory": {
 			args: []string{"--dir", "here"},
-			want: Options{Dir: here, Port: 16443, Services: netip.MustParsePrefix("10.0.0.0/24"), UnsafeNoFsync: true},
+			want: Options{Dir: here, Address: box.Loopback, Port: 16443, Services: netip.MustParsePrefix("10.0.0.0/24"), UnsafeNoFsync: true},
 		},
 		"everything": {
 			args: []string{
-				"--dir=/d", "--port=0", "--service-cluster-ip-range=10.96.0.9/16", "--san", "a.example", "--san=192.0.2.1",
+				"--dir=/d", "--address=127.16.1.1", "--port=0", "--service-cluster-ip-range=10.96.0.9/16", "--san", "a.example", "--san=192.0.2.1",
 				"--unsafe-no-fsync=false", "--stop-with-stdin",
 			},
 			want: Options{
-				Dir: "/d", Services: netip.MustParsePrefix("10.96.0.0/16"), SANs: []string{"a.example", "192.0.2.1"}, StopWithStdin: true,
+				Dir: "/d", Address: netip.MustParseAddr("127.16.1.1"), Services: netip.MustParsePrefix("10.96.0.0/16"),
+				SANs: []string{"a.example", "192.0.2.1"}, StopWithStdin: true,
 			},
 		},
 		"no directory":        {wantErr: "--dir is needed"},
@@ -39,6 +43,11 @@ func TestParse(t *testing.T) {
 		"a stray word":        {args: []string{"--dir", "x", "y"}, wantErr: `"y" is not a flag`},
 		"a port out of range": {args: []string{"--dir", "x", "--port", "65536"}, wantErr: "--port 65536 is not a port"},
 		"a port that is none": {args: []string{"--dir", "x", "--port", "http"}, wantErr: "--port"},
+		"an address that others reach": {
+			args: []string{"--dir", "x", "--address", "192.0.2.1"}, wantErr: `--address "192.0.2.1" is not an address of 127.0.0.0/8`,
+		},
+		"an address of the other family": {args: []string{"--dir", "x", "--address", "::1"}, wantErr: `--address "::1"`},
+		"an address that is none":        {args: []string{"--dir", "x", "--address", "localhost"}, wantErr: `--address "localhost"`},
 		"a range that is none": {
 			args: []string{"--dir", "x", "--service-cluster-ip-range", "10.0.0.0"}, wantErr: `"10.0.0.0" is not a range`,
 		},
@@ -59,7 +68,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(test.want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{})); diff != "" {
 				t.Errorf("options (-want +got):\n%s", diff)
 			}
 		})
@@ -68,7 +77,7 @@ func TestParse(t *testing.T) {
 
 func TestHelpNamesEveryFlag(t *testing.T) {
 	for _, word := range []string{
-		"Example:", "--dir", "--port", "--service-cluster-ip-range", "--san", "--unsafe-no-fsync", "--stop-with-stdin",
+		"Example:", "--dir", "--address", "--port", "--service-cluster-ip-range", "--san", "--unsafe-no-fsync", "--stop-with-stdin",
 	} {
 		if !strings.Contains(help(), word) {
 			t.Errorf("help does not mention %s", word)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -17,8 +18,29 @@ import (
 type Options struct {
 	// Dir keeps its state: started again on the same folder, it goes on where it was.
 	Dir string
-	// Port is the port of the API server on loopback. Zero picks a free one.
+	// Address is the loopback address of the API server. The zero value is 127.0.0.1.
+	Address netip.Addr
+	// Port is the port of the API server at that address. Zero picks a free one.
 	Port int
+	// SANs are further names and addresses in the API server's certificate.
+	SANs []string
+	// Services is the network that services get their addresses from. The zero value leaves it to minos-kube.
+	Services netip.Prefix
+}
+
+// arguments are the options as minos-kube takes them.
+func (o Options) arguments() []string {
+	arguments := []string{"dev", "--dir", o.Dir, "--port", strconv.Itoa(o.Port)}
+	if o.Address.IsValid() {
+		arguments = append(arguments, "--address", o.Address.String())
+	}
+	for _, name := range o.SANs {
+		arguments = append(arguments, "--san", name)
+	}
+	if o.Services.IsValid() {
+		arguments = append(arguments, "--service-cluster-ip-range", o.Services.String())
+	}
+	return arguments
 }
 
 // A ControlPlane is a running control plane.
@@ -32,7 +54,7 @@ type ControlPlane struct {
 
 // Start starts a control plane and returns when it is ready.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	p, err := start(ctx, "minos-kube ready:", "dev", "--dir", options.Dir, "--port", strconv.Itoa(options.Port))
+	p, err := start(ctx, "minos-kube ready:", options.arguments()...)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,16 @@ var errHelp = errors.New("help")
 // verbs are what can be asked for; the first one is meant if there is none.
 var verbs = []string{"serve", "check", "version", "help"}
 
+// Parse reads arguments and environment as the program does, for one who runs the signer where there is no process of its
+// own. exists looks whether there is a file at a path as the signer would see it.
+func Parse(args, environ []string, exists func(string) bool) (trust.Config, error) {
+	t, err := parse(args, environ, exists)
+	if err == nil && t.verb != verbs[0] {
+		err = fmt.Errorf("%q does not serve", t.verb)
+	}
+	return t.config, err
+}
+
 // parse reads arguments and environment. exists looks whether there is a file, for the one default that depends on it.
 func parse(args, environ []string, exists func(string) bool) (task, error) {
 	t := task{verb: verbs[0], config: trust.Default()}

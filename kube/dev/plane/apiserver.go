@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 
 	"github.com/spf13/pflag"
@@ -21,9 +22,10 @@ import (
 )
 
 func apiFlags(spec dev.Spec, store string) []string {
+	address, _, _ := net.SplitHostPort(spec.Listener.Addr().String()) // a listener's address has a port
 	return []string{
-		"--bind-address=127.0.0.1",
-		"--advertise-address=127.0.0.1",
+		"--bind-address=" + address,
+		"--advertise-address=" + address,
 		// There are no endpoints to tell anyone about, and a loopback address is refused as one.
 		"--endpoint-reconciler-type=none",
 		"--etcd-servers=" + store,
