@@ -79,10 +79,11 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 		git --no-pager diff --stat; echo "$$changed"; exit 1; fi
 
 .PHONY: bench
-bench: build peers ## Measure, as ratios within one run.
+bench: build peers kube ## Measure, as ratios within one run.
 	go test -run '^$$' -bench . ./api/load
 	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos
 	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer
+	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine
 
 .PHONY: demo
 demo: build kube ## Show what works today: a folder that is checked, and a cluster that holds it to the same rules.

@@ -55,14 +55,7 @@ func (f *folder) values(cmd *cobra.Command, namespace string, wanted []api.Secre
 	}
 	found := map[api.SecretKeyReference]string{}
 	for _, path := range f.paths {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Contains(text, []byte("Secret")) && !sops.Encrypted(text) {
-			continue
-		}
-		secrets, err := secretsIn(path, keys)
+		secrets, encrypted, err := secretsIn(path, keys)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +64,7 @@ func (f *folder) values(cmd *cobra.Command, namespace string, wanted []api.Secre
 				continue
 			}
 			secret.take(found)
-			if !sops.Encrypted(text) && slices.ContainsFunc(wanted, secret.isMeant) {
+			if !encrypted && slices.ContainsFunc(wanted, secret.isMeant) {
 				say(cmd, "warning: %s holds the Secret %q in clear: 'minos secrets encrypt' does it", path, secret.Metadata.Name)
 			}
 		}
@@ -96,12 +89,28 @@ type secret struct {
 	StringData map[string]string `yaml:"stringData"`
 }
 
-// secretsIn returns the Secrets of a file.
-func secretsIn(path string, keys *keyring) ([]secret, error) {
-	text, err := readSecretFile(path, keys)
+// secretsIn returns the Secrets of a file, and whether it is encrypted.
+func secretsIn(path string, keys *keyring) (_ []secret, encrypted bool, _ error) {
+	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	encrypted = sops.Encrypted(text)
+	if !bytes.Contains(text, []byte("Secret")) && !encrypted {
+		return nil, encrypted, nil
+	}
+	if text, err = readSecretFile(path, keys); err != nil {
+		return nil, encrypted, err
+	}
+	secrets, err := parseSecrets(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	return secrets, encrypted, err
+}
+
+// parseSecrets returns the Secrets of a text.
+func parseSecrets(text []byte) ([]secret, error) {
 	var all []secret
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
@@ -111,7 +120,7 @@ func secretsIn(path string, keys *keyring) ([]secret, error) {
 			return all, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", path, err)
+			return nil, err
 		}
 		if one.Kind != "Secret" {
 			continue
@@ -121,7 +130,7 @@ func secretsIn(path string, keys *keyring) ([]secret, error) {
 		}
 		for key, value := range one.Data {
 			if _, err := base64.StdEncoding.DecodeString(value); err != nil {
-				return nil, fmt.Errorf("%s: Secret %q: data.%s is not base64", path, one.Metadata.Name, key)
+				return nil, fmt.Errorf("data.%[2]s of Secret %[1]q is not base64", one.Metadata.Name, key)
 			}
 		}
 		all = append(all, one)

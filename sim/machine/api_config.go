@@ -98,7 +98,7 @@ func (b *boot) apply(how machineapi.ApplyConfigurationRequest_Mode, in *machinea
 	before := b.config()
 	if how != modeTry {
 		keep := func(content Content) (Content, error) { return content.Configure(in.GetData()), nil }
-		if err := b.save(keep); err != nil {
+		if err := b.write(keep); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ func (s *machineService) Upgrade(_ context.Context, in *machineapi.UpgradeReques
 	if in.GetStage() {
 		upgrade = command{stage: stageRebooting, then: again, change: func(content Content) (Content, error) {
 			content.Staged = in.GetImage()
-			return content, nil
+			return content, b.room()
 		}}
 	}
 	b.say("", "asked to upgrade to %s, staged: %t", in.GetImage(), in.GetStage())
@@ -69,6 +69,9 @@ type imageService struct {
 func (s *imageService) Pull(in *machineapi.ImageServicePullRequest, stream grpc.ServerStreamingServer[machineapi.ImageServicePullResponse]) error {
 	if _, err := s.boot.rack.environment.Registry.Image(in.GetImageRef()); err != nil {
 		return status.Error(codes.NotFound, err.Error())
+	}
+	if err := s.boot.room(); err != nil {
+		return status.Errorf(codes.Unknown, "failed to pull image %q: %v", in.GetImageRef(), err)
 	}
 	s.boot.mutex.Lock()
 	s.boot.pulled[in.GetImageRef()] = true

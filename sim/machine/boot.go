@@ -28,6 +28,7 @@ type boot struct {
 	kube     *kube
 	services []ServiceState
 	pulled   map[string]bool
+	rotateAt time.Time // of the kubelet's client certificate
 	serving  bool      // the kubelet has a certificate to serve with
 	ended    bool      // Talos's boot sequence did
 	jobs     sync.Once // what is done now and then was scheduled
@@ -167,16 +168,15 @@ func (b *boot) configure() verdict {
 		text = b.options.UserData
 	}
 	if len(text) > 0 {
-		provider, _, err := b.setting().read(text)
+		provider, err := b.rack.library.read(b.setting(), text)
 		if err != nil {
 			b.stop(StepConfig, err.Error())
 			return b.hang()
 		}
-		b.use(provider)
-		if err := b.save(func(content Content) (Content, error) { return content.Configure(text), nil }); err != nil {
-			b.stop(StepConfig, err.Error())
-			return b.hang()
+		if end := b.keep(text); end != goingOn {
+			return end
 		}
+		b.use(provider)
 	}
 	if !complete(b.config()) {
 		if end := b.maintain(); end != goingOn {
@@ -184,6 +184,25 @@ func (b *boot) configure() verdict {
 		}
 	}
 	b.reach(StepConfig)
+	return goingOn
+}
+
+// keep writes the configuration to the disk before anything is done with it, as soon as there is room.
+func (b *boot) keep(text []byte) verdict {
+	for len(b.begin.Config) == 0 {
+		err := b.write(func(content Content) (Content, error) { return content.Configure(text), nil })
+		if err == nil {
+			return goingOn
+		}
+		b.stop(StepConfig, err.Error())
+		end := b.attend(nil)
+		if end.command != nil {
+			end.then = b.obey(b.context, *end.command)
+		}
+		if end.then != goingOn {
+			return end.then
+		}
+	}
 	return goingOn
 }
 

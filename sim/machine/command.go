@@ -59,7 +59,26 @@ func (m *Machine) obey(ctx context.Context, c command) verdict {
 	return c.then
 }
 
-// save changes the disk.
+// errDiskFull is what a disk says that has no room.
+var errDiskFull = errors.New("write to the disk: no space left on device")
+
+// room says whether something can be added to the disk.
+func (m *Machine) room() error {
+	if m.turned().DiskFull {
+		return errDiskFull
+	}
+	return nil
+}
+
+// write adds to the disk, if there is room.
+func (m *Machine) write(change func(Content) (Content, error)) error {
+	if err := m.room(); err != nil {
+		return err
+	}
+	return m.save(change)
+}
+
+// save changes the disk. What needs no room of its own, as to count a boot or to wipe, does not ask for any.
 func (m *Machine) save(change func(Content) (Content, error)) error {
 	m.disk.Lock()
 	defer m.disk.Unlock()

@@ -22,6 +22,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 )
 
 // newKey makes a kubelet's key.
@@ -97,11 +98,20 @@ func nameOf(sum []byte) string {
 // errPending says that nobody approved a request yet.
 var errPending = errors.New("is not approved")
 
+// following waits until a request is another than it was.
+type following func(context.Context, *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequest, error)
+
 // obtain asks for a certificate and waits until it is issued, denied, or the context ends.
 func (k *kube) obtain(ctx context.Context, wanted wish) ([]byte, error) {
 	request, err := wanted.request()
 	if err != nil {
 		return nil, err
+	}
+	next := k.follow
+	if k.lookout != nil {
+		shared, leave := k.lookout.enter(request.Name)
+		defer leave()
+		next = shared
 	}
 	requests := k.certificates.CertificateSigningRequests()
 	made, err := requests.Create(ctx, request, metav1.CreateOptions{})
@@ -116,14 +126,14 @@ func (k *kube) obtain(ctx context.Context, wanted wish) ([]byte, error) {
 		if !errors.Is(err, errPending) {
 			return issued, err
 		}
-		if made, err = k.change(ctx, made); err != nil {
+		if made, err = next(ctx, made); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// change waits until a request is another than it was.
-func (k *kube) change(ctx context.Context, was *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequest, error) {
+// follow watches a request until there is an answer to it, or the watch ends.
+func (k *kube) follow(ctx context.Context, was *certificatesv1.CertificateSigningRequest) (*certificatesv1.CertificateSigningRequest, error) {
 	watched, err := k.certificates.CertificateSigningRequests().Watch(ctx, metav1.ListOptions{
 		FieldSelector: "metadata.name=" + was.Name, ResourceVersion: was.ResourceVersion,
 	})
@@ -131,16 +141,22 @@ func (k *kube) change(ctx context.Context, was *certificatesv1.CertificateSignin
 		return nil, err
 	}
 	defer watched.Stop()
-	select {
-	case event := <-watched.ResultChan():
-		if now, ok := event.Object.(*certificatesv1.CertificateSigningRequest); ok && event.Type == "MODIFIED" {
-			return now, nil
+	for {
+		select {
+		case event := <-watched.ResultChan():
+			now, ok := event.Object.(*certificatesv1.CertificateSigningRequest)
+			if !ok || event.Type != watch.Modified {
+				// The watch ended, or the request was collected: look again.
+				return k.certificates.CertificateSigningRequests().Get(ctx, was.Name, metav1.GetOptions{})
+			}
+			if _, err := answer(now); !errors.Is(err, errPending) {
+				return now, nil
+			}
+			was = now
+		case <-ctx.Done():
+			_, pending := answer(was)
+			return nil, fmt.Errorf("%w: %w", pending, ctx.Err())
 		}
-		// The watch ended, or the request was collected: look again.
-		return k.certificates.CertificateSigningRequests().Get(ctx, was.Name, metav1.GetOptions{})
-	case <-ctx.Done():
-		_, pending := answer(was)
-		return nil, fmt.Errorf("%w: %w", pending, ctx.Err())
 	}
 }
 

@@ -42,6 +42,8 @@ type Content struct {
 	Identity string `json:"identity,omitempty"`
 	// Kubelet is what the kubelet keeps.
 	Kubelet KubeletFiles `json:"kubelet,omitzero"`
+	// Serving is the key and the certificate that the kubelet serves with, if it is configured to ask for one.
+	Serving KubeletFiles `json:"serving,omitzero"`
 	// Boots counts.
 	Boots int `json:"boots,omitempty"`
 	// Off says that the machine was shut down, and stays so until its power is switched on.
@@ -128,7 +130,7 @@ func (c Content) Wipe(partitions []string) Content {
 		c.Config, c.Identity = nil, ""
 	}
 	if slices.Contains(partitions, partitionEphemeral) {
-		c.Kubelet = KubeletFiles{}
+		c.Kubelet, c.Serving = KubeletFiles{}, KubeletFiles{}
 	}
 	return c
 }

@@ -45,6 +45,9 @@ type Durations struct {
 	Retry time.Duration
 	// Lease is how often a Node's lease is renewed. It is not compressed.
 	Lease time.Duration
+	// Rotate is for how long a kubelet uses a client certificate at most; zero means for four fifths of its life. It is not
+	// compressed.
+	Rotate time.Duration
 }
 
 // filled returns durations without zeros.
@@ -56,6 +59,7 @@ func (d Durations) filled() Durations {
 		Renew:    cmp.Or(d.Renew, 12*time.Hour),
 		Retry:    cmp.Or(d.Retry, time.Minute),
 		Lease:    cmp.Or(d.Lease, 10*time.Second),
+		Rotate:   d.Rotate,
 	}
 }
 
@@ -156,6 +160,9 @@ type Knobs struct {
 	NoAPI bool
 	// Silent says that the kubelet does not renew its lease.
 	Silent bool
+	// DiskFull says that there is no room on the disk: what is there can be read, and nothing can be added. The kubelet reports
+	// it.
+	DiskFull bool
 	// Upgrade is how upgrades end; empty means that they succeed.
 	Upgrade Outcome
 	// Devices are paths that exist beside those of the machine.
@@ -166,7 +173,7 @@ type Knobs struct {
 func (k Knobs) and(own Knobs) Knobs {
 	return Knobs{
 		NoCNI: k.NoCNI || own.NoCNI, NoKubeletImage: k.NoKubeletImage || own.NoKubeletImage, NoAPI: k.NoAPI || own.NoAPI,
-		Silent: k.Silent || own.Silent, Upgrade: cmp.Or(own.Upgrade, k.Upgrade, UpgradeSucceeds),
+		Silent: k.Silent || own.Silent, DiskFull: k.DiskFull || own.DiskFull, Upgrade: cmp.Or(own.Upgrade, k.Upgrade, UpgradeSucceeds),
 		Devices: slices.Concat(k.Devices, own.Devices),
 	}
 }

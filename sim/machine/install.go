@@ -33,6 +33,9 @@ func (b *boot) installing(reference string) func(Content) (Content, error) {
 		if b.turned().Upgrade == UpgradeFails {
 			return content, errors.New("installer exited with code 1")
 		}
+		if err := b.room(); err != nil {
+			return content, err
+		}
 		image, err := b.rack.environment.Registry.Image(reference)
 		if err != nil {
 			return content, err

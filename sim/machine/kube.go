@@ -25,6 +25,7 @@ type kube struct {
 	certificates *certificatesclient.CertificatesV1Client
 	coordination *coordinationclient.CoordinationV1Client
 	http         *http.Client
+	lookout      *lookout // nil for an identity that is one machine's
 }
 
 // close ends its connections.
@@ -58,38 +59,44 @@ func targetOf(provider talosconfig.Provider) (target, error) {
 	return joins, nil
 }
 
-// transports are those of machines that have no identity yet: they differ by nothing but the token, which is a header, and
-// so share their connections.
-type transports struct {
+// bootstraps are the API servers as machines without an identity see them: they differ by nothing but the token, and so those
+// with the same share their connection and their watch.
+type bootstraps struct {
 	mutex  sync.Mutex
-	shared map[string]*http.Transport
+	shared map[string]*kube
 }
 
-// of returns the transport to a cluster without a client certificate.
-func (t *transports) of(env Environment, to target) (*http.Transport, error) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	key := to.endpoint.Host + "\n" + string(to.ca)
-	if found, ok := t.shared[key]; ok {
+// of returns a cluster as its bootstrap token sees it.
+func (s *bootstraps) of(env Environment, to target) (*kube, error) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	key := to.endpoint.Host + "\n" + to.token + "\n" + string(to.ca)
+	if found, ok := s.shared[key]; ok {
 		return found, nil
 	}
-	made, err := newTransport(env, to, nil)
+	transport, err := newTransport(env, to, nil)
 	if err != nil {
 		return nil, err
 	}
-	if t.shared == nil {
-		t.shared = map[string]*http.Transport{}
+	made, err := connect(to, bearer{token: to.token, next: transport})
+	if err != nil {
+		return nil, err
 	}
-	t.shared[key] = made
+	made.lookout = newLookout(made.certificates.CertificateSigningRequests())
+	if s.shared == nil {
+		s.shared = map[string]*kube{}
+	}
+	s.shared[key] = made
 	return made, nil
 }
 
-// close ends all connections.
-func (t *transports) close() {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	for _, transport := range t.shared {
-		transport.CloseIdleConnections()
+// close ends all connections. Nobody waits for a certificate any more.
+func (s *bootstraps) close() {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	for _, shared := range s.shared {
+		shared.lookout.work.Wait()
+		shared.close()
 	}
 }
 
@@ -124,7 +131,7 @@ func connect(to target, transport http.RoundTripper) (*kube, error) {
 // A bearer sends a token with every request.
 type bearer struct {
 	token string
-	next  http.RoundTripper
+	next  *http.Transport
 }
 
 // RoundTrip sends it.
@@ -133,6 +140,9 @@ func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
 	request.Header.Set("Authorization", "Bearer "+b.token)
 	return b.next.RoundTrip(request)
 }
+
+// CloseIdleConnections is for http.Client, which asks for it by name.
+func (b bearer) CloseIdleConnections() { b.next.CloseIdleConnections() }
 
 // argument says whether a kubelet's argument or field of its configuration is true.
 func argument(provider talosconfig.Provider, name, field string) bool {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 
 	certificatesv1 "k8s.io/api/certificates/v1"
@@ -48,26 +47,11 @@ func (b *boot) startKubelet(ctx context.Context) error {
 
 // kubeletFiles returns the kubelet's key and certificate. The key is on the disk before anybody is asked to sign it.
 func (b *boot) kubeletFiles(ctx context.Context, joins target) (KubeletFiles, error) {
-	var files KubeletFiles
-	node := b.name()
-	err := b.save(func(content Content) (Content, error) {
-		files = content.Kubelet
-		if _, valid := files.pair(node, time.Now()); valid || len(files.Key) > 0 && len(files.Certificate) == 0 {
-			return content, nil
-		}
-		key, err := newKey()
-		content.Kubelet = KubeletFiles{Key: key}
-		files = content.Kubelet
-		return content, err
-	})
+	files, err := b.kept(func(content *Content) *KubeletFiles { return &content.Kubelet })
 	if err != nil || len(files.Certificate) > 0 {
 		return files, err
 	}
-	shared, err := b.rack.transports.of(b.rack.environment, joins)
-	if err != nil {
-		return files, err
-	}
-	bootstrap, err := connect(joins, bearer{token: joins.token, next: shared})
+	bootstrap, err := b.rack.bootstraps.of(b.rack.environment, joins)
 	if err != nil {
 		return files, err
 	}
@@ -84,6 +68,9 @@ func (b *boot) sign(ctx context.Context, as *kube, key []byte) (KubeletFiles, er
 		return KubeletFiles{}, ctx.Err()
 	}
 	defer done()
+	if err := b.room(); err != nil { // rather than to ask again and again for what cannot be kept
+		return KubeletFiles{}, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, signTime)
 	defer cancel()
 	certificate, err := as.obtain(ctx, wish{
@@ -96,7 +83,7 @@ func (b *boot) sign(ctx context.Context, as *kube, key []byte) (KubeletFiles, er
 		return KubeletFiles{}, fmt.Errorf("get a client certificate: %w", err)
 	}
 	files := KubeletFiles{Key: key, Certificate: certificate}
-	return files, b.save(func(content Content) (Content, error) {
+	return files, b.write(func(content Content) (Content, error) {
 		content.Kubelet = files
 		return content, nil
 	})
@@ -119,6 +106,7 @@ func (b *boot) connect(joins target, files KubeletFiles) error {
 	b.mutex.Lock()
 	old := b.kube
 	b.kube = made
+	b.rotateAt = rotateAt(pair.Leaf, time.Now(), b.rack.environment.Durations.Rotate)
 	b.mutex.Unlock()
 	if old != nil {
 		old.close()
@@ -147,60 +135,5 @@ func (b *boot) keepLease(ctx context.Context) {
 	}
 	if err := b.client().renew(ctx, b.name()); err != nil && ctx.Err() == nil {
 		b.say(StepNode, "renew the lease: %v", err)
-	}
-}
-
-// rotate gets a new client certificate when four fifths of the life of this one are over.
-func (b *boot) rotate(ctx context.Context) {
-	content, err := b.options.Disk.Load()
-	if err != nil {
-		return
-	}
-	pair, valid := content.Kubelet.pair(b.name(), time.Now())
-	if !valid {
-		return
-	}
-	life := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
-	if time.Until(pair.Leaf.NotAfter) > life/5 {
-		return
-	}
-	joins, err := targetOf(b.config())
-	if err == nil {
-		var key []byte
-		if key, err = newKey(); err == nil {
-			var files KubeletFiles
-			if files, err = b.sign(ctx, b.client(), key); err == nil {
-				err = b.connect(joins, files)
-			}
-		}
-	}
-	b.say(StepKubelet, "rotated the client certificate: %v", err)
-}
-
-// serve asks for the certificate that the kubelet serves with, if it is configured to. Nobody approves it by default, and a
-// Node is Ready without: it waits for as long as it takes, and only logs.
-func (b *boot) serve(ctx context.Context) {
-	b.mutex.Lock()
-	asked := b.serving
-	b.mutex.Unlock()
-	if asked || !argument(b.config(), "rotate-server-certificates", "serverTLSBootstrap") {
-		return
-	}
-	key, err := newKey()
-	if err != nil {
-		return
-	}
-	wanted := wish{
-		node: b.name(), key: key, signer: certificatesv1.KubeletServingSignerName, usage: certificatesv1.UsageServerAuth, names: []string{b.name()},
-	}
-	for _, address := range b.options.Addresses {
-		wanted.ips = append(wanted.ips, net.IP(address.AsSlice()))
-	}
-	_, err = b.client().obtain(ctx, wanted)
-	if ctx.Err() == nil {
-		b.say(StepKubelet, "serving certificate: %v", err)
-		b.mutex.Lock()
-		b.serving = err == nil
-		b.mutex.Unlock()
 	}
 }

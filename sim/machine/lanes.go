@@ -92,7 +92,8 @@ func (b *boot) awaitNetwork(ctx context.Context) error {
 // registerNode makes the Node, and marks it as Talos does.
 func (b *boot) registerNode(ctx context.Context) error {
 	facts := b.facts()
-	if err := b.client().register(ctx, facts); err != nil {
+	node, err := b.client().register(ctx, facts)
+	if err != nil {
 		return err
 	}
 	wanted := b.config().K8sNodeConfig()
@@ -101,7 +102,12 @@ func (b *boot) registerNode(ctx context.Context) error {
 		maps.Copy(labels, wanted.Labels())
 		maps.Copy(annotations, wanted.Annotations())
 	}
-	err := b.client().mark(ctx, facts.name, labels, annotations)
+	marker, done, err := b.marker()
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = marker.mark(ctx, node, labels, annotations)
 	if apierrors.IsForbidden(err) {
 		// A real machine says nothing of it on its console, and the Node is Ready without a label.
 		b.say(StepNode, "labels and annotations are held back: %v", err)
@@ -112,8 +118,9 @@ func (b *boot) registerNode(ctx context.Context) error {
 
 // facts are what the Node tells.
 func (b *boot) facts() nodeFacts {
-	provider := b.config()
+	provider, knobs := b.config(), b.turned()
 	facts := nodeFacts{
+		diskFull: knobs.DiskFull, silent: knobs.Silent,
 		name: b.name(), image: b.image, architecture: b.options.Architecture, addresses: b.options.Addresses,
 		providerID: b.options.ProviderID, identity: b.begin.Identity, boots: b.begin.Boots, cpus: b.options.CPUs, memory: b.options.MemoryMiB,
 	}

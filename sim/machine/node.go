@@ -30,6 +30,8 @@ type nodeFacts struct {
 	cpus, memory int64
 	taints       map[string]string // key to value:effect, as a configuration has them
 	external     bool              // a cloud controller is yet to look at the Node
+	diskFull     bool
+	silent       bool // the lease is left as it is
 }
 
 // newNode is the Node that a kubelet registers: it may name its own labels, and its taints only now.
@@ -56,7 +58,7 @@ func newNode(facts nodeFacts) *corev1.Node {
 func nodeStatus(facts nodeFacts, network bool, now time.Time) corev1.NodeStatus {
 	status := corev1.NodeStatus{
 		Capacity: capacity(facts, 0), Allocatable: capacity(facts, 512),
-		Conditions:      conditions(network, metav1.NewTime(now)),
+		Conditions:      conditions(facts, network, metav1.NewTime(now)),
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: constants.KubeletPort}},
 		NodeInfo: corev1.NodeSystemInfo{
 			MachineID: facts.identity, SystemUUID: facts.identity, BootID: bootID(facts.identity, facts.boots),
@@ -81,8 +83,8 @@ func capacity(facts nodeFacts, keptMiB int64) corev1.ResourceList {
 	}
 }
 
-// conditions are those of a machine that lacks nothing but perhaps a network.
-func conditions(network bool, now metav1.Time) []corev1.NodeCondition {
+// conditions are those of a machine that lacks nothing but perhaps a network, or room on its disk.
+func conditions(facts nodeFacts, network bool, now metav1.Time) []corev1.NodeCondition {
 	make := func(kind corev1.NodeConditionType, status corev1.ConditionStatus, reason, message string) corev1.NodeCondition {
 		return corev1.NodeCondition{
 			Type: kind, Status: status, Reason: reason, Message: message, LastHeartbeatTime: now, LastTransitionTime: now,
@@ -93,9 +95,13 @@ func conditions(network bool, now metav1.Time) []corev1.NodeCondition {
 		ready = make(corev1.NodeReady, corev1.ConditionFalse, "KubeletNotReady", "container runtime network not ready: "+
 			"NetworkReady=false reason:NetworkPluginNotReady message:Network plugin returns error: cni plugin not initialized")
 	}
+	disk := make(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure")
+	if facts.diskFull {
+		disk = make(corev1.NodeDiskPressure, corev1.ConditionTrue, "KubeletHasDiskPressure", "kubelet has disk pressure")
+	}
 	return []corev1.NodeCondition{
 		make(corev1.NodeMemoryPressure, corev1.ConditionFalse, "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
-		make(corev1.NodeDiskPressure, corev1.ConditionFalse, "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
+		disk,
 		make(corev1.NodePIDPressure, corev1.ConditionFalse, "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
 		ready,
 	}

@@ -20,7 +20,8 @@ type Rack struct {
 	environment Environment
 	catalogue   *extension.Catalogue
 	schedule    *schedule
-	transports  transports
+	bootstraps  bootstraps
+	library     library
 	// turns lets only so many machines ask to be signed at once: a thousand that start together would else all be too late.
 	turns chan struct{}
 
@@ -111,7 +112,7 @@ func (r *Rack) Close() {
 		m.gate.close()
 	}
 	r.work.Wait()
-	r.transports.close()
+	r.bootstraps.close()
 }
 
 // turn waits for a turn, and returns what ends it. It says no when the context ends before.

@@ -21,14 +21,14 @@ const leases = corev1.NamespaceNodeLease
 // leaseSeconds is for how long a lease holds, as kubelets have it.
 const leaseSeconds = 40
 
-// register makes the Node and its lease, unless they are there.
-func (k *kube) register(ctx context.Context, facts nodeFacts) error {
+// register makes the Node and its lease, unless they are there, and returns the Node.
+func (k *kube) register(ctx context.Context, facts nodeFacts) (*corev1.Node, error) {
 	node, err := k.core.Nodes().Create(ctx, newNode(facts), metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
 		node, err = k.core.Nodes().Get(ctx, facts.name, metav1.GetOptions{})
 	}
 	if err != nil {
-		return fmt.Errorf("register the Node: %w", err)
+		return nil, fmt.Errorf("register the Node: %w", err)
 	}
 	lease := &coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Name: facts.name, OwnerReferences: []metav1.OwnerReference{
@@ -40,12 +40,15 @@ func (k *kube) register(ctx context.Context, facts nodeFacts) error {
 	}
 	_, err = k.coordination.Leases(leases).Create(ctx, lease, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
-		err = k.renew(ctx, facts.name)
+		err = nil
+		if !facts.silent {
+			err = k.renew(ctx, facts.name)
+		}
 	}
 	if err != nil {
-		return fmt.Errorf("keep the lease: %w", err)
+		return nil, fmt.Errorf("keep the lease: %w", err)
 	}
-	return nil
+	return node, nil
 }
 
 // renew renews the lease.
@@ -58,7 +61,7 @@ func (k *kube) renew(ctx context.Context, node string) error {
 // report patches the status. An update would carry taints that a controller may have changed in between, and a kubelet may
 // not change those.
 func (k *kube) report(ctx context.Context, facts nodeFacts, network bool) error {
-	patch, err := json.Marshal(map[string]any{"status": nodeStatus(facts, network, time.Now())})
+	patch, err := json.Marshal(map[string]any{"status": newStatusPatch(nodeStatus(facts, network, time.Now()))})
 	if err != nil {
 		return err
 	}
@@ -69,24 +72,34 @@ func (k *kube) report(ctx context.Context, facts nodeFacts, network bool) error 
 	return nil
 }
 
+// A statusPatch is a status whose addresses replace those that are there. Else they would be merged by their type, of which a
+// machine with two addresses has the same twice.
+type statusPatch struct {
+	corev1.NodeStatus
+	Addresses []any `json:"addresses"`
+}
+
+// newStatusPatch makes one.
+func newStatusPatch(status corev1.NodeStatus) statusPatch {
+	patch := statusPatch{NodeStatus: status, Addresses: []any{map[string]string{"$patch": "replace"}}}
+	for _, address := range status.Addresses {
+		patch.Addresses = append(patch.Addresses, address)
+	}
+	return patch
+}
+
 // markAgain is how often marking is tried, markPause the time between.
 const (
 	markAgain = 10
 	markPause = 100 * time.Millisecond
 )
 
-// mark sets Talos's labels and annotations. They are sent together, so that one which is forbidden holds back all. What is
-// forbidden is tried again, as Talos does: a controller that taints the Node in between makes it look as if the kubelet had.
-func (k *kube) mark(ctx context.Context, name string, labels, annotations map[string]string) error {
-	for try := 1; ; try++ {
-		node, err := k.core.Nodes().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if !applyMarks(node, labels, annotations) {
-			return nil
-		}
-		_, err = k.core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
+// mark sets Talos's labels and annotations on a Node as it was seen last. They are sent together, so that one which is
+// forbidden holds back all. What is forbidden is tried again, as Talos does: a controller that taints the Node in between makes
+// it look as if the kubelet had.
+func (k *kube) mark(ctx context.Context, node *corev1.Node, labels, annotations map[string]string) error {
+	for try := 1; applyMarks(node, labels, annotations); try++ {
+		_, err := k.core.Nodes().Update(ctx, node, metav1.UpdateOptions{})
 		if try == markAgain || !apierrors.IsConflict(err) && !apierrors.IsForbidden(err) {
 			return err
 		}
@@ -95,5 +108,9 @@ func (k *kube) mark(ctx context.Context, name string, labels, annotations map[st
 		case <-ctx.Done():
 			return err
 		}
+		if node, err = k.core.Nodes().Get(ctx, node.Name, metav1.GetOptions{}); err != nil {
+			return err
+		}
 	}
+	return nil
 }

@@ -8,13 +8,13 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	cosiresource "github.com/cosi-project/runtime/pkg/resource"
 	"github.com/cosi-project/runtime/pkg/resource/meta"
 	cosistate "github.com/cosi-project/runtime/pkg/state"
 	"github.com/cosi-project/runtime/pkg/state/impl/inmem"
 	"github.com/cosi-project/runtime/pkg/state/impl/namespaced"
-	"github.com/cosi-project/runtime/pkg/state/registry"
 	"github.com/siderolabs/talos/pkg/grpc/middleware/authz"
 	"github.com/siderolabs/talos/pkg/machinery/resources/cluster"
 	"github.com/siderolabs/talos/pkg/machinery/resources/config"
@@ -35,14 +35,23 @@ func kinds() []meta.ResourceWithRD {
 	}
 }
 
+// definitions are made once for all machines: finding the plural of a word takes longer than all else in a state.
+var definitions = sync.OnceValue(func() []*meta.ResourceDefinition {
+	var all []*meta.ResourceDefinition
+	for _, kind := range kinds() {
+		if made, err := meta.NewResourceDefinition(kind.ResourceDefinition()); err == nil { // Talos's own are valid
+			all = append(all, made)
+		}
+	}
+	return all
+})
+
 // newState returns the resources of a machine, with their definitions, by which talosctl finds them.
 func newState() cosistate.State {
 	state := cosistate.WrapCore(namespaced.NewState(inmem.Build))
-	ctx := context.Background()
-	definitions := registry.NewResourceRegistry(state)
-	for _, kind := range kinds() {
+	for _, definition := range definitions() {
 		// The memory has room, and nothing is there yet: there is nothing that could fail.
-		_ = definitions.Register(ctx, kind)
+		_ = state.Create(context.Background(), definition.DeepCopy(), cosistate.WithCreateOwner(meta.Owner))
 	}
 	return state
 }

@@ -29,7 +29,7 @@ type job struct {
 }
 
 // atOnce is how many jobs run at the same time.
-const atOnce = 32
+const atOnce = 64
 
 // newSchedule returns a schedule that nobody watches yet.
 func newSchedule() *schedule {
