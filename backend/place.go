@@ -16,7 +16,8 @@ type Place interface {
 	// Traits are what callers must know of the place. They never change.
 	Traits() Traits
 	// Create makes an instance, or returns the one that an earlier call for the same machine made. It may return before
-	// the instance runs. A name that another owner has is [Taken].
+	// the instance runs. A name that another owner has is [Taken]. While an instance of the name is being deleted, Create
+	// fails with [Unavailable]: what it would return will be gone.
 	Create(ctx context.Context, wanted Machine) (Instance, error)
 	// Get returns an instance of the owner. It fails with [Gone] only if the place itself says that there is none.
 	Get(ctx context.Context, owner Owner, id string) (Instance, error)

@@ -98,3 +98,16 @@ func (f *folder) read(reader *load.Reader, root, path string) error {
 	f.problems = append(f.problems, problems...)
 	return nil
 }
+
+// ReadObjects returns what a folder declares, for commands of other rooms. A folder with problems is an error: what would
+// come of it is not what was meant.
+func ReadObjects(ctx context.Context, dir string) ([]load.Object, error) {
+	found, err := checkFolder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.problems) > 0 {
+		return nil, Hint(fmt.Errorf("there is %s in %q", count(len(found.problems), "problem"), dir), "'minos check "+dir+"' says what that is")
+	}
+	return found.objects(), nil
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"minos.dev/minos/cli"
+	"minos.dev/minos/sim/command"
 )
 
 // The release build sets them: -ldflags "-X main.version=v1.2.3 -X main.commit=0123abc".
@@ -23,5 +24,7 @@ func main() {
 
 // root is the whole tree: the commands of cli, and those of rooms that cli may not import.
 func root() *cobra.Command {
-	return cli.New(cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, cli.ReadVersion(version, commit))
+	whole := cli.New(cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, cli.ReadVersion(version, commit))
+	whole.AddCommand(command.New())
+	return whole
 }

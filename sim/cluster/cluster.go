@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/sim/controlplane"
 	"minos.dev/minos/sim/hosted"
 	"minos.dev/minos/talos/config"
 	"minos.dev/minos/talos/pki"
@@ -60,7 +61,7 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, err
 	}
 	authority := secrets.Bundle.Certs.K8s
-	plane, err := hosted.Start(ctx, hosted.Options{
+	plane, err := startPlane(ctx, hosted.Options{
 		Dir: filepath.Join(options.Folder, "plane"), Address: options.Address,
 		Authority: &hosted.Authority{Certificate: authority.Crt, Key: authority.Key},
 	})
@@ -72,6 +73,28 @@ func Open(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, errors.Join(err, plane.Stop())
 	}
 	return c, nil
+}
+
+// stopping is how long the API server of a simulation that was killed may take to stop, and look how often that is looked at.
+const (
+	stopping = time.Minute
+	look     = 200 * time.Millisecond
+)
+
+// startPlane starts the control plane. That of a simulation that was killed a moment ago may still be stopping.
+func startPlane(ctx context.Context, options hosted.Options) (plane *hosted.ControlPlane, err error) {
+	patience, cancel := context.WithTimeout(ctx, stopping)
+	defer cancel()
+	for {
+		if plane, err = hosted.Start(ctx, options); !errors.Is(err, controlplane.ErrInUse) {
+			return plane, err
+		}
+		select {
+		case <-time.After(look):
+		case <-patience.Done():
+			return nil, err
+		}
+	}
 }
 
 // Stop stops it. What the folder keeps stays.

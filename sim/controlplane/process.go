@@ -16,6 +16,9 @@ import (
 	"time"
 )
 
+// ErrInUse says that another process has the folder. One whose starter was killed has it until it has stopped.
+var ErrInUse = errors.New("the folder is in use")
+
 // stopGrace is how long a process may take to stop by itself before it is killed.
 const stopGrace = 30 * time.Second
 
@@ -58,7 +61,11 @@ func start(ctx context.Context, readyWords string, arguments ...string) (*proces
 	case p.ready = <-line:
 		return p, nil
 	case <-p.done:
-		return nil, fmt.Errorf("minos-kube %s ended before it was ready: %s", arguments[0], p.words)
+		err := fmt.Errorf("minos-kube %s ended before it was ready: %s", arguments[0], p.words)
+		if strings.Contains(p.words.String(), "is in use by another minos-kube") {
+			err = fmt.Errorf("%w: %w", ErrInUse, err)
+		}
+		return nil, err
 	case <-ctx.Done():
 		return nil, errors.Join(fmt.Errorf("minos-kube %s was not ready in time: %w: %s", arguments[0], ctx.Err(), p.words), p.stop())
 	}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package scenario
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"minos.dev/minos/backend"
+)
+
+// atOnce is how many errands run at the same time, and patience how long one may take.
+const (
+	atOnce   = 16
+	patience = 30 * time.Second
+)
+
+// errands are the calls of a rehearsal: they make and remove machines until there are those that are wanted.
+type errands struct {
+	play *play
+	work sync.WaitGroup
+	room chan struct{}
+
+	mutex sync.Mutex
+	jobs  map[string]*job // by the name of the machine
+}
+
+// A job is what is being done about one machine.
+type job struct {
+	running bool
+	tries   int
+	next    time.Time
+	// done says that there is nothing more to do: the instance was made, or never will be.
+	done bool
+}
+
+func newErrands(p *play) *errands {
+	return &errands{play: p, room: make(chan struct{}, atOnce), jobs: map[string]*job{}}
+}
+
+// run starts what is due. It does not wait for it.
+func (e *errands) run(ctx context.Context) {
+	wanted := map[string]bool{}
+	for _, machine := range e.play.wanted {
+		wanted[machine.Name] = true
+		e.start(ctx, machine.Name, "make", func(ctx context.Context) error {
+			_, err := e.play.stage.place.Create(ctx, machine)
+			return err
+		})
+	}
+	for _, instance := range e.play.stage.cloud.Instances() {
+		if !wanted[instance.Name] {
+			e.start(ctx, instance.Name, "remove", func(ctx context.Context) error { return e.play.remove(ctx, instance) })
+		}
+	}
+}
+
+// start does a job unless it is being done, is done, or is to wait.
+func (e *errands) start(ctx context.Context, name, what string, do func(context.Context) error) {
+	e.mutex.Lock()
+	defer e.mutex.Unlock()
+	key := what + " " + name
+	j := e.jobs[key]
+	if j == nil {
+		j = &job{}
+		e.jobs[key] = j
+		// A machine that is made again after it was removed is a new job, and the other way round.
+		other := map[string]string{"make": "remove ", "remove": "make "}[what]
+		if opposite := e.jobs[other+name]; opposite != nil && opposite.running {
+			delete(e.jobs, key)
+			return
+		}
+		delete(e.jobs, other+name)
+	}
+	if j.running || j.done || time.Now().Before(j.next) {
+		return
+	}
+	select {
+	case e.room <- struct{}{}:
+	default:
+		return // there will be room
+	}
+	j.running = true
+	e.work.Go(func() {
+		defer func() { <-e.room }()
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		err := do(ctx)
+		e.mutex.Lock()
+		defer e.mutex.Unlock()
+		j.running = false
+		e.after(ctx, j, name, err)
+	})
+}
+
+// after decides what follows from how a job ended.
+func (e *errands) after(ctx context.Context, j *job, name string, err error) {
+	if err == nil {
+		j.done = true
+		return
+	}
+	if ctx.Err() != nil && ctx.Err() != context.DeadlineExceeded {
+		return // the rehearsal ends
+	}
+	reason := backend.ReasonOf(err)
+	wait, more := again(reason, j.tries)
+	j.tries++
+	if !more {
+		j.done = true
+		e.play.tell(name, "", fmt.Sprintf("the place will never do this: %v", err))
+		return
+	}
+	pause := max(e.play.stage.keeper.Scaled(wait), backend.After(err))
+	j.next = time.Now().Add(pause)
+	e.play.tell(name, "", fmt.Sprintf("%s, so it is asked again in %s: %v", reason, wait, err))
+}
+
+// call does something once, and tells if it fails.
+func (e *errands) call(ctx context.Context, name string, do func(context.Context) error) {
+	e.work.Go(func() {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
+		if err := do(ctx); err != nil {
+			e.play.tell(name, "", fmt.Sprintf("it did not: %v", err))
+		}
+	})
+}
+
+// wait returns when no errand runs.
+func (e *errands) wait() { e.work.Wait() }
+
+// remove has an instance removed, and then its Node: nobody else looks after Nodes here.
+func (p *play) remove(ctx context.Context, instance backend.Instance) error {
+	owner := backend.Owner{Installation: "simulation", Cluster: p.stage.declared.Cluster.Name}
+	if err := p.stage.place.Delete(ctx, owner, instance.ID); err != nil {
+		return err
+	}
+	if _, err := p.stage.place.Get(ctx, owner, instance.ID); backend.ReasonOf(err) != backend.Gone {
+		return backend.Fail(backend.Unavailable, "instance %s is being removed", instance.Name)
+	}
+	nodes, err := kubernetes.NewForConfig(p.stage.cluster.Plane.Config())
+	if err != nil {
+		return err
+	}
+	err = nodes.CoreV1().Nodes().Delete(ctx, instance.Name, metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
