@@ -30,7 +30,8 @@ type Writer struct {
 func New(c client.Client) *Writer { return &Writer{client: c} }
 
 // Apply makes an object be as wanted, and says whether anything was written. Fields that others own and that are wanted
-// otherwise are an error, and not fought over.
+// otherwise are an error, and not fought over. Whatever the object says is wanted: a field of a Go type that is written even
+// when it is empty has to be given the value that the API server would give it.
 func (w *Writer) Apply(ctx context.Context, wanted client.Object) (bool, error) {
 	object, err := w.unstructured(wanted)
 	if err != nil {
