@@ -86,5 +86,5 @@ bench: build peers kube ## Measure, as ratios within one run.
 	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine
 
 .PHONY: demo
-demo: build kube ## Show what works today: a folder that is checked, and a cluster that holds it to the same rules.
+demo: build kube ## Show what works today: a folder that is checked, a cluster that holds it to the same rules, a rehearsal.
 	@sim/demo

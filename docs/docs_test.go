@@ -91,3 +91,35 @@ func TestEveryKindHasItsPages(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsAreExplained holds pages to the code: the constants of a file, as far as they match, occur on the page about them.
+func TestWordsAreExplained(t *testing.T) {
+	for _, test := range []struct {
+		page, file, constant string
+		least                int
+	}{
+		{"backend.md", "../backend/error.go", ` Reason = "(\w+)"`, 8},
+		{"backend.md", "../backend/place.go", ` State = "(\w+)"`, 5},
+		{"backend.md", "../backend/place.go", `(?m)^\t(\w+)\((?:ctx.*|)\) `, 5},
+		{"sim/cloud.md", "../backend/sim/wire.go", `Code\w+ += "(\w+)"`, 8},
+		{"sim/kamaji.md", "../sim/kamaji/faults.go", `(?m)^\t([A-Z]\w+) +(?:bool|time.Duration)`, 4},
+	} {
+		page, err := os.ReadFile(test.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := os.ReadFile(test.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(test.constant).FindAllStringSubmatch(string(source), -1)
+		if len(found) < test.least {
+			t.Errorf("%s has only %d of %s", test.file, len(found), test.constant)
+		}
+		for _, word := range found {
+			if !regexp.MustCompile("`" + word[1] + `\b`).Match(page) {
+				t.Errorf("%s does not explain `%s`", test.page, word[1])
+			}
+		}
+	}
+}

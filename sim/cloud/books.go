@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"minos.dev/minos/sim/file"
 	"minos.dev/minos/sim/machine"
 )
 
@@ -20,11 +21,8 @@ type books struct {
 	cut    func(step string) error
 }
 
-// What files are called: a record, and one that is being written.
-const (
-	written = ".json"
-	beside  = ".json.new"
-)
+// written is how the name of a record's file ends.
+const written = ".json"
 
 // open makes the folders.
 func (b books) open() error {
@@ -54,27 +52,27 @@ func (b books) read() ([]record, error) {
 	}
 	var records []record
 	for _, entry := range entries {
-		file := filepath.Join(b.records(), entry.Name())
-		if strings.HasSuffix(file, beside) {
-			if err := os.Remove(file); err != nil {
+		path := filepath.Join(b.records(), entry.Name())
+		if strings.HasSuffix(path, file.Unfinished) {
+			if err := os.Remove(path); err != nil {
 				return nil, fmt.Errorf("the books: %w", err)
 			}
 			continue
 		}
-		text, err := os.ReadFile(file)
-		if err != nil {
+		var found record
+		_, err := file.ReadJSON(path, &found)
+		if _, is := errors.AsType[*fs.PathError](err); is {
 			return nil, fmt.Errorf("the books: %w", err)
 		}
-		var found record
-		if err := json.Unmarshal(text, &found); err != nil || found.ID+written != entry.Name() || len(found.Changes) == 0 {
-			return nil, fmt.Errorf("the books: %s is not the record of an instance: remove it, and the disk of that name", file)
+		if err != nil || found.ID+written != entry.Name() || len(found.Changes) == 0 {
+			return nil, fmt.Errorf("the books: %s is not the record of an instance: remove it, and the disk of that name", path)
 		}
 		records = append(records, found)
 	}
 	return records, nil
 }
 
-// write keeps a record. It writes a file beside and renames it: a record is never half of anything.
+// write keeps a record. It holds user data, and is never half of anything.
 func (b books) write(r record) error {
 	if err := b.cut("write the record"); err != nil {
 		return err
@@ -86,14 +84,14 @@ func (b books) write(r record) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(b.records(), r.ID)
-	if err := os.WriteFile(file+beside, text, 0o600); err != nil { // it holds user data
+	commit, err := file.Stage(filepath.Join(b.records(), r.ID+written), text)
+	if err != nil {
 		return err
 	}
 	if err := b.cut("rename the record"); err != nil {
 		return err
 	}
-	return os.Rename(file+beside, file+written)
+	return commit()
 }
 
 // remove forgets a record.

@@ -21,6 +21,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/sim/controlplane"
+	"minos.dev/minos/sim/file"
 	"minos.dev/minos/sim/hosted"
 	"minos.dev/minos/talos/config"
 	"minos.dev/minos/talos/pki"
@@ -101,8 +102,8 @@ func startPlane(ctx context.Context, options hosted.Options) (plane *hosted.Cont
 func (c *Cluster) Stop() error { return c.Plane.Stop() }
 
 // ensureSecrets reads the secrets, or makes them if there are none. What cannot be read is never made anew.
-func ensureSecrets(file string, version api.TalosVersion) (*pki.Secrets, error) {
-	text, err := os.ReadFile(file)
+func ensureSecrets(path string, version api.TalosVersion) (*pki.Secrets, error) {
+	text, err := os.ReadFile(path)
 	if err == nil {
 		return pki.Parse(text, pki.NeedAll)
 	}
@@ -120,7 +121,7 @@ func ensureSecrets(file string, version api.TalosVersion) (*pki.Secrets, error) 
 	if text, err = secrets.Marshal(); err != nil {
 		return nil, err
 	}
-	return secrets, errors.Join(os.WriteFile(file+".new", text, 0o600), os.Rename(file+".new", file))
+	return secrets, file.Write(path, text)
 }
 
 // letJoin brings what machines ask for: the signer, and a bootstrap token with what it may do.
@@ -151,11 +152,11 @@ func (c *Cluster) signer(options Options) (trust.Config, error) {
 	if err := os.MkdirAll(settings.Sources.Tokens, 0o700); err != nil {
 		return settings, err
 	}
-	for file, text := range map[string][]byte{
+	for path, text := range map[string][]byte{
 		settings.Sources.CACert: authority.Crt, settings.Sources.CAKey: authority.Key,
 		filepath.Join(settings.Sources.Tokens, "machines"): []byte(c.Secrets.Bundle.TrustdInfo.Token),
 	} {
-		if err := os.WriteFile(file, text, 0o600); err != nil {
+		if err := os.WriteFile(path, text, 0o600); err != nil {
 			return settings, err
 		}
 	}

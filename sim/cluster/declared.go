@@ -106,7 +106,7 @@ func (d *Declared) pool(c *Cluster, pool *api.NodePool, counts map[string]int) (
 	for at := range count {
 		one := backend.Machine{
 			Owner: backend.Owner{Installation: "simulation", Cluster: d.Cluster.Name}, Pool: pool.Name, Image: booted,
-			Name: fmt.Sprintf("%s-%d", pool.Name, at+1), UserData: rendered[0].Config, Spec: api.Machine{Sim: simulated(pool)},
+			Name: fmt.Sprintf("%s-%d", pool.Name, at+1), UserData: rendered[0].Config, Spec: api.Machine{Sim: simulated(pool, role)},
 		}
 		if pool.Spec.Machine.Metal != nil {
 			if at >= len(rendered) {
@@ -161,13 +161,24 @@ func (d *Declared) Schematics() (map[string][]string, error) {
 	return found, nil
 }
 
-// simulated is the size of a pool's machines, where it is declared.
-func simulated(pool *api.NodePool) *api.SimMachine {
-	switch machine := pool.Spec.Machine; {
+// simulated is the hardware of a pool's machines, as it is declared. A host of metal has the graphics processor that its role
+// needs, because nobody declares what is in a host; a virtual machine has it if it is given a device.
+func simulated(pool *api.NodePool, role *api.NodeRole) *api.SimMachine {
+	machine, made := pool.Spec.Machine, &api.SimMachine{}
+	needs := api.GPUVendor("")
+	if role.Spec.Hardware != nil {
+		needs = role.Spec.Hardware.GPU
+	}
+	switch {
 	case machine.Sim != nil:
 		return machine.Sim
+	case machine.Metal != nil:
+		made.GPU = needs
 	case machine.KubeVirt != nil:
-		return &api.SimMachine{Resources: machine.KubeVirt.Size.Resources}
+		made.Resources = machine.KubeVirt.Size.Resources
+		if len(machine.KubeVirt.GPUs) > 0 {
+			made.GPU = needs
+		}
 	}
-	return &api.SimMachine{}
+	return made
 }

@@ -68,6 +68,9 @@ const (
 	FailsInstance Kind = "failsInstance"
 )
 
+// Kinds are all of them.
+func Kinds() []Kind { return []Kind{Refuses, LosesAnswer, Revokes, Omits, Full, FailsInstance} }
+
 // affects says which calls a kind can happen to.
 var affects = map[Kind][]Call{
 	Refuses: Calls(), LosesAnswer: {Create, Delete}, Revokes: Calls(), Omits: {List}, Full: {Create}, FailsInstance: {Create},
@@ -109,7 +112,7 @@ func (b Behaviour) Check() error {
 func (f Fault) check() error {
 	can, known := affects[f.Kind]
 	if !known {
-		return fmt.Errorf("kind: %q is not one of refuses, losesAnswer, revokes, omits, full, failsInstance", f.Kind)
+		return fmt.Errorf("kind: %q is not one of %v", f.Kind, Kinds())
 	}
 	for _, call := range f.Calls {
 		if !slices.Contains(can, call) {

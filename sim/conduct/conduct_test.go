@@ -183,3 +183,28 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestSet wants what is counted to begin anew with a behaviour: the first call is the first one again.
+func TestSet(t *testing.T) {
+	once := conduct.Behaviour{Faults: []conduct.Fault{{Kind: conduct.Refuses, Times: 1}}}
+	keeper := conduct.NewKeeper(1, 1, once)
+	for at, want := range []conduct.Kind{conduct.Refuses, "", conduct.Refuses, ""} {
+		if at == 2 {
+			keeper.Set(once)
+		}
+		if turn, err := keeper.Ask(t.Context(), conduct.Create, "a"); err != nil || turn.Wrong != want {
+			t.Errorf("call %d: %q, %v, want %q", at, turn.Wrong, err, want)
+		}
+	}
+}
+
+// TestRateIsScaled wants a rate to be one of simulated time: a call in ten seconds is one in a second, ten times as fast.
+func TestRateIsScaled(t *testing.T) {
+	keeper := conduct.NewKeeper(1, 10, conduct.Behaviour{Rate: 0.1})
+	for at := range 2 {
+		turn, err := keeper.Ask(t.Context(), conduct.Get, "a")
+		if err != nil || at == 0 != (turn.TooFast == 0) || turn.TooFast > time.Second {
+			t.Errorf("call %d: wait for %s, %v", at, turn.TooFast, err)
+		}
+	}
+}

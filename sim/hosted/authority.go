@@ -17,6 +17,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"minos.dev/minos/sim/file"
 )
 
 // An Authority signs for a cluster: its API server, its clients and its kubelets. Both are PEM.
@@ -130,16 +132,8 @@ func (p pair) write(authority Authority) error {
 	if err := os.MkdirAll(filepath.Dir(p.key), 0o700); err != nil {
 		return err
 	}
-	for _, file := range []struct {
-		path string
-		text []byte
-	}{{p.key, authority.Key}, {p.certificate, authority.Certificate}} {
-		if err := os.WriteFile(file.path+".new", file.text, 0o600); err != nil {
-			return err
-		}
-		if err := os.Rename(file.path+".new", file.path); err != nil {
-			return err
-		}
+	if err := file.Write(p.key, authority.Key); err != nil {
+		return err
 	}
-	return nil
+	return file.Write(p.certificate, authority.Certificate)
 }

@@ -28,6 +28,11 @@ func TestReadGuest(t *testing.T) {
 			template: `{dataVolumeTemplates: [{spec: {source: {http: {url: "` + url + `nocloud-amd64.raw.xz"}}}}], instancetype: {name: u1.xlarge}}`,
 			platform: "nocloud", cpus: 4, memory: 16384,
 		},
+		"by threads, and not by a word that is no series": {
+			template: `{dataVolumeTemplates: [{spec: {source: {http: {url: "` + url + `nocloud-amd64.raw.xz"}}}}],
+				instancetype: {name: xlarge}, template: {spec: {domain: {cpu: {cores: 2, threads: 4}}}}}`,
+			platform: "nocloud", cpus: 8,
+		},
 		"without a disk": {template: `{template: {}}`, wrong: "dataVolumeTemplates: there is none"},
 		"another disk": {
 			template: `{dataVolumeTemplates: [{spec: {source: {http: {url: "https://example.com/ubuntu.img"}}}}]}`,

@@ -3,13 +3,12 @@
 package loopback
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"net/netip"
 	"os"
 	"path/filepath"
+
+	"minos.dev/minos/sim/file"
 )
 
 // A memory is a folder that remembers a network; an empty one remembers nothing.
@@ -30,20 +29,16 @@ func (m memory) read() (byte, map[string]netip.Addr, error) {
 	if m.folder == "" {
 		return 0, nothing, nil
 	}
-	text, err := os.ReadFile(m.file())
-	if errors.Is(err, fs.ErrNotExist) {
+	var kept remembered
+	found, err := file.ReadJSON(m.file(), &kept)
+	if err == nil && !found {
 		return 0, nothing, nil
 	}
-	if err != nil {
-		return 0, nil, fmt.Errorf("addresses of the last start: %w", err)
-	}
-	var kept remembered
-	err = json.Unmarshal(text, &kept)
 	if err == nil {
 		err = kept.check()
 	}
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s is broken: %w; restore it, or remove it to start with other addresses", m.file(), err)
+		return 0, nil, fmt.Errorf("addresses of the last start in %s: %w: restore the file, or remove it to start with others", m.folder, err)
 	}
 	if kept.Addresses == nil {
 		kept.Addresses = nothing
@@ -79,18 +74,11 @@ func (m memory) write(number byte, taken map[string]netip.Addr) error {
 		return nil
 	}
 	kept := remembered{Network: netip.PrefixFrom(netip.AddrFrom4([4]byte{127, number, 0, 0}), 16), Addresses: taken}
-	text, err := json.MarshalIndent(kept, "", "  ")
+	err := os.MkdirAll(m.folder, 0o700)
+	if err == nil {
+		err = file.WriteJSON(m.file(), kept)
+	}
 	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(m.folder, 0o700); err != nil {
-		return fmt.Errorf("remember addresses: %w", err)
-	}
-	beside := m.file() + ".new"
-	if err := os.WriteFile(beside, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("remember addresses: %w", err)
-	}
-	if err := os.Rename(beside, m.file()); err != nil {
 		return fmt.Errorf("remember addresses: %w", err)
 	}
 	return nil

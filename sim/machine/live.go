@@ -67,7 +67,11 @@ func (b *boot) giveUp() verdict {
 		content, reverted = content.Fail()
 		return content, nil
 	})
-	b.say(StepServices, "the boot took longer than %s: reboots, reverted to the old image: %t, %v", b.rack.environment.Durations.Deadline, reverted, err)
+	into := map[bool]string{true: " into the old image"}[reverted]
+	b.say(StepServices, "the boot took longer than %s: reboots%s", b.rack.environment.Durations.Deadline, into)
+	if err != nil {
+		b.say(StepServices, "the disk: %v", err)
+	}
 	return again
 }
 

@@ -3,13 +3,11 @@
 package machine
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
+
+	"minos.dev/minos/sim/file"
 )
 
 // A Disk keeps what a machine must not forget. Load of a disk that was never written returns empty content. Save is all or
@@ -71,28 +69,9 @@ type folderDisk string
 // Load reads the file.
 func (d folderDisk) Load() (Content, error) {
 	var content Content
-	text, err := os.ReadFile(string(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return content, nil
-	}
-	if err != nil {
-		return content, err
-	}
-	if err := json.Unmarshal(text, &content); err != nil {
-		return content, fmt.Errorf("%s: %w", d, err)
-	}
-	return content, nil
+	_, err := file.ReadJSON(string(d), &content)
+	return content, err
 }
 
-// Save writes a file beside and renames it: the file is never half of anything.
-func (d folderDisk) Save(content Content) error {
-	text, err := json.Marshal(content)
-	if err != nil {
-		return err
-	}
-	beside := string(d) + ".new"
-	if err := os.WriteFile(beside, text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(beside, string(d))
-}
+// Save writes it.
+func (d folderDisk) Save(content Content) error { return file.WriteJSON(string(d), content) }

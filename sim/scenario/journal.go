@@ -4,10 +4,11 @@ package scenario
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"os"
+	"slices"
 	"time"
+
+	"minos.dev/minos/sim/file"
 )
 
 // A journal is how far a rehearsal got.
@@ -16,14 +17,28 @@ type journal struct {
 	Elapsed time.Duration `json:"elapsed"`
 	// Done is how many steps were taken.
 	Done int `json:"done"`
+	// Begun are the calls to machines of steps that were taken and whose end was not seen.
+	Begun []Call `json:"begun,omitempty"`
 	// Judgements are those of the expectations, in their order.
 	Judgements []Judgement `json:"judgements"`
 	// Text is the scenario, so that another one does not go on with this one's journal.
 	Text string `json:"text"`
 }
 
+// A Call is one that a step makes to a machine.
+type Call struct {
+	// Step is the step's place among the steps.
+	Step    int    `json:"step"`
+	Machine string `json:"machine"`
+}
+
+// end strikes calls out that have come to their end.
+func (j *journal) end(calls []Call) {
+	j.Begun = slices.DeleteFunc(j.Begun, func(begun Call) bool { return slices.Contains(calls, begun) })
+}
+
 // openJournal reads a journal, or begins one.
-func openJournal(file string, scenario *Scenario) (*journal, error) {
+func openJournal(path string, scenario *Scenario) (*journal, error) {
 	whole, err := json.Marshal(scenario)
 	if err != nil {
 		return nil, err
@@ -32,33 +47,31 @@ func openJournal(file string, scenario *Scenario) (*journal, error) {
 	for _, expectation := range scenario.Expect {
 		fresh.Judgements = append(fresh.Judgements, Judgement{Expectation: expectation})
 	}
-	text, err := os.ReadFile(file)
-	if errors.Is(err, os.ErrNotExist) {
+	read := &journal{}
+	found, err := file.ReadJSON(path, read)
+	if err != nil {
+		return nil, fmt.Errorf("the journal of a rehearsal: %w: remove the folder to begin anew", err)
+	}
+	if !found {
 		return fresh, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	read := &journal{}
-	if err := json.Unmarshal(text, read); err != nil {
-		return nil, fmt.Errorf("%s cannot be read: remove it to begin anew: %w", file, err)
-	}
 	if read.Text != fresh.Text {
-		return nil, fmt.Errorf("%s is the journal of another scenario, or of this one before it was changed: give another folder, or remove this one", file)
+		return nil, fmt.Errorf("%s is the journal of another scenario, or of this one before it was changed: give another folder, or remove this one", path)
 	}
 	return read, nil
 }
 
 // save writes the journal, whole or not at all.
-func (j *journal) save(file string) error {
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
+func (j *journal) save(path string) error { return file.WriteJSON(path, j) }
+
+// open says whether something that is expected can still come true.
+func (j *journal) open(now time.Duration) bool {
+	for _, judgement := range j.Judgements {
+		if by := judgement.Expectation.By.Duration; !judgement.Met && (by == 0 || now <= by) {
+			return true
+		}
 	}
-	if err := os.WriteFile(file+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(file+".new", file)
+	return false
 }
 
 // met says whether all that is expected came true.

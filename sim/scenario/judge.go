@@ -41,10 +41,21 @@ func (e Expectation) String() string {
 		words += fmt.Sprintf(" have booted %d times", e.Boots)
 	}
 	if e.After.Duration > 0 {
-		words += " after " + e.After.Duration.String()
+		words += " after " + brief(e.After.Duration)
 	}
 	if e.By.Duration > 0 {
-		words += " by " + e.By.Duration.String()
+		words += " by " + brief(e.By.Duration)
+	}
+	return words
+}
+
+// brief is a duration without the units of which there are none at its end.
+func brief(d time.Duration) string {
+	words := d.String()
+	for _, none := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(words, none) {
+			words = words[:len(words)-2]
+		}
 	}
 	return words
 }

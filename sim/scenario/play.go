@@ -96,7 +96,9 @@ func Play(ctx context.Context, options Options) (Result, error) {
 	}
 	p.start()
 	p.errands = newErrands(p)
-	err = p.run(ctx)
+	running, stop := context.WithCancel(ctx)
+	err = p.run(running)
+	stop()
 	p.errands.wait()
 	result := p.result()
 	return result, errors.Join(err, p.stage.close())
@@ -104,7 +106,7 @@ func Play(ctx context.Context, options Options) (Result, error) {
 
 // run lets time pass until the end.
 func (p *play) run(ctx context.Context) error {
-	if err := p.catchUp(); err != nil {
+	if err := p.catchUp(ctx); err != nil {
 		return err
 	}
 	ticker := time.NewTicker(look)
@@ -125,6 +127,7 @@ func (p *play) run(ctx context.Context) error {
 // look does what is due, and says whether the rehearsal is over.
 func (p *play) look(ctx context.Context) (over bool, err error) {
 	now := p.elapsed()
+	p.journal.end(p.errands.takeEnded())
 	if err := p.steps(ctx, now); err != nil {
 		return false, err
 	}
@@ -132,7 +135,7 @@ func (p *play) look(ctx context.Context) (over bool, err error) {
 	for at := range p.journal.Judgements {
 		p.judge(now, &p.journal.Judgements[at])
 	}
-	over = now >= p.options.Scenario.Until.Duration || p.journal.Done == len(p.options.Scenario.Steps) && p.journal.met()
+	over = now >= p.options.Scenario.Until.Duration || p.journal.Done == len(p.options.Scenario.Steps) && !p.journal.open(now)
 	if over || time.Since(p.saved) > time.Second {
 		p.saved = time.Now()
 		return over, p.save(now)
@@ -191,7 +194,7 @@ func (p *play) statuses() []machine.Status {
 		}
 		instance, ok := made[wanted.Name]
 		if !ok {
-			instance = backend.Instance{State: "Wanted", Message: "the place has not made it"}
+			instance = backend.Instance{State: "Wanted", Message: p.errands.why(wanted.Name)}
 		}
 		all = append(all, machine.Status{
 			Machine: wanted.Name, Stage: string(instance.State), Steps: []machine.Progress{{Step: machine.StepConfig, Reason: instance.Message}},

@@ -3,6 +3,7 @@
 package scenario_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,7 +12,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"minos.dev/minos/cli"
 	"minos.dev/minos/sim/scenario"
@@ -71,9 +76,13 @@ expect:
 
 // TestPlay plays misfortunes, and wants all that is expected to come true, each thing once.
 func TestPlay(t *testing.T) {
-	var lines []string
-	options, err := read(t.Context(), misfortune, t.TempDir(), func(line scenario.Line) {
+	var lines, left []string
+	folder := t.TempDir()
+	options, err := read(t.Context(), misfortune, folder, func(line scenario.Line) {
 		lines = append(lines, fmt.Sprintf("%s %s %s %s", line.At, line.Machine, line.Step, line.Message))
+		if line.Message == "it is gone, with its Node" {
+			left = nodes(t, folder)
+		}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +102,10 @@ func TestPlay(t *testing.T) {
 	if got := strings.Join(names, " "); got != "shelf-1 shelf-2" {
 		t.Errorf("there are %s\n%s", got, timeline)
 	}
-	for _, told := range []string{"Unsure, so it is asked again", "it is asked to reboot", "pools are scaled", "as expected: machines shelf-2 stop at cni"} {
+	if diff := cmp.Diff([]string{"shelf-1", "shelf-2"}, left); diff != "" {
+		t.Errorf("the Nodes after one was removed: %s\n%s", diff, timeline)
+	}
+	for _, told := range []string{"Unsure, so it is asked again", "it is asked to reboot", "pool workers is scaled to 1", "as expected: machines shelf-2 stop at cni"} {
 		if !strings.Contains(timeline, told) {
 			t.Errorf("the timeline does not say %q\n%s", told, timeline)
 		}
@@ -105,13 +117,41 @@ func TestPlay(t *testing.T) {
 	}
 }
 
+// nodes are the names of the Nodes while a scenario is played in a folder.
+func nodes(t *testing.T, folder string) []string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(folder, "cluster", "plane", "kubeconfig"))
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	clients, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	found, err := clients.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	var names []string
+	for _, node := range found.Items {
+		names = append(names, node.Name)
+	}
+	return names
+}
+
 // interrupted is what is killed again and again.
 const interrupted = `
 folder: ../../docs/examples/homelab
 speed: 30
-until: 2h
-place: {latency: 2s, start: 20s}
+until: 5h
+pools: {workers: 1}
+place: {latency: 2s, start: 20s, quota: 2}
 steps:
+- {await: {reaches: ready}, scale: {workers: 2}}
+- {place: {latency: 2s, start: 20s}}
 - {await: {reaches: ready}, machines: shelf-2, upgrade: v1.14.1}
 expect:
 - {reaches: ready}
@@ -137,29 +177,33 @@ func playOn(folder string) int {
 }
 
 // TestKilled kills the simulator at many moments, and wants it to go on each time: to the same end, with every machine there
-// once.
+// once, and with the upgrade done that was asked for a moment before a kill.
 func TestKilled(t *testing.T) {
 	folder := t.TempDir()
-	var result scenario.Result
-	for _, life := range []time.Duration{1500, 3500, 4200, 5000, 6100, 0} {
-		command := exec.Command(os.Args[0])
+	start := func() (*exec.Cmd, *strings.Builder) {
+		command, words := exec.Command(os.Args[0]), &strings.Builder{}
 		command.Env = append(os.Environ(), played+"="+folder)
-		words := &strings.Builder{}
 		command.Stderr = words
-		if life > 0 {
-			killAfter(t, command, life*time.Millisecond)
-			continue
-		}
-		out, err := command.Output()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, words)
-		}
-		if err := json.Unmarshal(out, &result); err != nil {
-			t.Fatal(err)
-		}
-		if !result.Passed {
-			t.Errorf("%+v\n%s", result.Judgements, words)
-		}
+		return command, words
+	}
+	for _, words := range []string{
+		"the API server starts", "trustd reached", "behaves in another way", "shelf-3  is made", "it is asked to upgrade",
+		" asked to upgrade to factory", "boots v1.14.1",
+	} {
+		command, _ := start()
+		killAt(t, command, words)
+	}
+	command, words := start()
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, words)
+	}
+	var result scenario.Result
+	if err := json.Unmarshal(out, &result); err != nil {
+		t.Fatal(err)
+	}
+	if !result.Passed {
+		t.Errorf("%+v\n%s", result.Judgements, words)
 	}
 	if len(result.Machines) != 3 {
 		t.Errorf("there are %+v", result.Machines)
@@ -170,15 +214,24 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// killAfter starts a program and kills it, as a power cut would.
-func killAfter(t *testing.T, command *exec.Cmd, life time.Duration) {
+// killAt starts a program and kills it when it says something, as a power cut would.
+func killAt(t *testing.T, command *exec.Cmd, words string) {
 	t.Helper()
+	command.Stderr = nil
+	said, err := command.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.NewTimer(life)
-	defer timer.Stop()
-	<-timer.C // how far it gets in that time does not matter
+	lines, found, all := bufio.NewScanner(said), false, []string{}
+	for !found && lines.Scan() {
+		found, all = strings.Contains(lines.Text(), words), append(all, lines.Text())
+	}
 	_ = command.Process.Kill()
 	_ = command.Wait()
+	if !found {
+		t.Fatalf("it never said %q, but\n%s", words, strings.Join(all, "\n"))
+	}
 }

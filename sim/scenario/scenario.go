@@ -11,7 +11,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/yaml"
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/sim/conduct"
@@ -119,9 +118,9 @@ const (
 
 // Parse reads a scenario. What is not known or makes no sense is an error in one line that names the field.
 func Parse(text []byte) (*Scenario, error) {
-	read := &Scenario{}
-	if err := yaml.UnmarshalStrict(text, read); err != nil {
-		return nil, fmt.Errorf("not a scenario: %w", err)
+	read, err := decode(text)
+	if err != nil {
+		return nil, err
 	}
 	if read.Speed == 0 {
 		read.Speed = defaultSpeed

@@ -28,7 +28,13 @@ func TestParse(t *testing.T) {
 // TestParseRefuses is what makes no sense, in one line that names the field.
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"spede: 3":                          `unknown field "spede"`,
+		"spede: 3":                          `spede: there is no such field, did you mean "speed"?`,
+		"speed: fast":                       "speed: a text does not belong here",
+		"expect: [{boots: [1]}]":            "expect.boots: a list does not belong here",
+		"- speed: 3":                        "a scenario has fields, and this is a list",
+		"speed: 3\nspeed: 4":                "already set in map",
+		"until: soon":                       `time: invalid duration "soon"`,
+		"steps: [":                          "yaml: line 1:",
 		"speed: 0.5":                        "speed: 0.5 is not between 1 and 10000",
 		"until: -1m":                        "until: -1m0s is less than nothing",
 		"place: {latency: -1s}":             "place.latency: -1s is less than nothing",

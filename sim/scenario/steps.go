@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -13,8 +14,9 @@ import (
 	"minos.dev/minos/sim/machine"
 )
 
-// catchUp brings a rehearsal that goes on to where it was: what was set is set again, what happened is not done again.
-func (p *play) catchUp() error {
+// catchUp brings a rehearsal that goes on to where it was: what was set is set again, what happened is not done again, and a
+// call whose end nobody saw is made again.
+func (p *play) catchUp(ctx context.Context) error {
 	for _, step := range p.options.Scenario.Steps[:p.journal.Done] {
 		switch {
 		case step.Place != nil:
@@ -24,6 +26,12 @@ func (p *play) catchUp() error {
 		case step.Set != nil:
 			p.turn(step)
 		}
+	}
+	for _, begun := range p.journal.Begun {
+		p.act(ctx, begun, true)
+	}
+	if err := p.errands.forsaken(ctx); err != nil {
+		return err
 	}
 	return p.want()
 }
@@ -54,13 +62,15 @@ func (p *play) take(ctx context.Context, step Step) error {
 		p.tell("", "", "the place behaves in another way")
 	case step.Scale != nil:
 		maps.Copy(p.counts, step.Scale)
-		p.tell("", "", fmt.Sprintf("pools are scaled: %v", step.Scale))
+		for _, pool := range slices.Sorted(maps.Keys(step.Scale)) {
+			p.tell("", "", fmt.Sprintf("pool %s is scaled to %d", pool, step.Scale[pool]))
+		}
 		return p.want()
 	case step.Set != nil:
 		p.turn(step)
 	default:
 		for _, name := range p.matching(step.Machines) {
-			p.act(ctx, step, name)
+			p.act(ctx, Call{Step: p.journal.Done, Machine: name}, false)
 		}
 	}
 	return nil
@@ -89,10 +99,13 @@ func (p *play) matching(pattern string) []string {
 // turn turns the knobs of machines.
 func (p *play) turn(step Step) {
 	for _, name := range p.matching(step.Machines) {
-		if found := p.stage.cloud.Machine(name); found != nil {
-			found.Set(step.Set.turn)
-			p.tell(name, "", "its knobs are turned")
+		found := p.stage.cloud.Machine(name)
+		if found == nil {
+			p.tell(name, "", "nothing happens: it has no power")
+			continue
 		}
+		found.Set(step.Set.turn)
+		p.tell(name, "", "its knobs are turned")
 	}
 }
 
@@ -116,8 +129,9 @@ func (k *Knobs) turn(knobs *machine.Knobs) {
 	}
 }
 
-// act lets something happen to a machine. What takes long does not hold the rehearsal up.
-func (p *play) act(ctx context.Context, step Step, name string) {
+// act lets something happen to a machine. What takes long does not hold the rehearsal up: it is written down until it ended.
+func (p *play) act(ctx context.Context, call Call, again bool) {
+	step, name := p.options.Scenario.Steps[call.Step], call.Machine
 	switch step.Do {
 	case Die:
 		p.said(name, "it dies", p.stage.cloud.Kill(name))
@@ -127,10 +141,47 @@ func (p *play) act(ctx context.Context, step Step, name string) {
 		p.said(name, "its power is switched on", p.stage.cloud.Start(name))
 	case Reboot:
 		p.tell(name, "", "it is asked to reboot")
-		p.errands.call(ctx, name, func(ctx context.Context) error { return p.reboot(ctx, name) })
+		p.call(ctx, call, again, p.reboot)
 	default:
 		p.tell(name, "", "it is asked to upgrade to "+string(step.Upgrade))
-		p.errands.call(ctx, name, func(ctx context.Context) error { return p.upgrade(ctx, name, step.Upgrade) })
+		p.call(ctx, call, again, func(ctx context.Context, name string) error { return p.upgrade(ctx, name, step.Upgrade) })
+	}
+}
+
+// call makes a call after which a machine reboots. One that is made again, because the simulator was killed, waits for the
+// machine to answer.
+func (p *play) call(ctx context.Context, call Call, again bool, do func(context.Context, string) error) {
+	if !again {
+		p.journal.Begun = append(p.journal.Begun, call)
+	}
+	p.errands.call(ctx, call, func(ctx context.Context) error {
+		found := p.stage.cloud.Machine(call.Machine)
+		if found == nil {
+			return errNoPower
+		}
+		if again {
+			if err := found.WaitFor(ctx, machine.StepTrustd); err != nil {
+				return err
+			}
+		}
+		boots := found.Status().Boots
+		if err := do(ctx, call.Machine); err != nil {
+			return err
+		}
+		_, err := found.Wait(ctx, rebooted(boots))
+		return err
+	})
+}
+
+// errNoPower is why a machine does not answer.
+var errNoPower = errors.New("it has no power")
+
+// rebooted says whether a machine has booted since it was asked to, or has given that up.
+func rebooted(boots int) func(machine.Status) bool {
+	worked := false
+	return func(status machine.Status) bool {
+		worked = worked || status.Stage == "upgrading" || status.Stage == "rebooting"
+		return status.Boots > boots || worked && status.Stage == "running"
 	}
 }
 

@@ -4,7 +4,6 @@ package scenario
 
 import (
 	"context"
-	"fmt"
 	"net"
 	"time"
 
@@ -21,7 +20,7 @@ import (
 func (p *play) talos(ctx context.Context, name string) (*client.Client, error) {
 	found := p.stage.cloud.Machine(name)
 	if found == nil {
-		return nil, fmt.Errorf("machine %s has no power", name)
+		return nil, errNoPower
 	}
 	host, _, err := net.SplitHostPort(found.Status().API)
 	if err != nil {
@@ -55,7 +54,7 @@ func (p *play) reboot(ctx context.Context, name string) error {
 func (p *play) upgrade(ctx context.Context, name string, version api.TalosVersion) error {
 	found := p.stage.cloud.Machine(name)
 	if found == nil {
-		return fmt.Errorf("machine %s has no power", name)
+		return errNoPower
 	}
 	installer, err := image.Image{
 		Schematic: found.Status().Image.Schematic, Version: version, Platform: image.PlatformOf(api.MemberSim),
