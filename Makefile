@@ -29,9 +29,9 @@ help: ## Show this list.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## Build bin/minos and bin/minos-signer.
+build: ## Build bin/minos, bin/minos-operator and bin/minos-signer.
 	@mkdir -p bin
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos ./cmd/minos-signer
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos ./cmd/minos-operator ./cmd/minos-signer
 
 .PHONY: kube
 kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
@@ -68,6 +68,7 @@ lint: ## Look for what the compiler does not see.
 generate: ## Write everything that is generated: deep copies, definitions, reference pages.
 	$(TOOL) controller-gen object:headerFile=api/header.txt paths=./api/v1alpha1 output:object:dir=api/v1alpha1
 	$(TOOL) controller-gen crd paths=./api/v1alpha1 output:crd:dir=charts/minos/crds
+	$(TOOL) controller-gen rbac:roleName=minos-operator paths=./controller/... output:rbac:dir=charts/minos/operator
 	go run ./docs/reference
 
 .PHONY: verify

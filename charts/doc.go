@@ -10,3 +10,8 @@ import "embed"
 //
 //go:embed minos/crds/*.yaml
 var CRDs embed.FS
+
+// Operator is how the operator is installed: its rights, generated from the code, and what runs it.
+//
+//go:embed minos/operator/*.yaml
+var Operator embed.FS

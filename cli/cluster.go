@@ -21,13 +21,17 @@ const defaultValidity = 24 * time.Hour
 // newCluster returns the commands about clusters.
 func newCluster() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "cluster",
-		Short:   "Get at clusters",
-		Long:    "Makes credentials for the clusters that a folder declares, from their secrets.",
-		Example: "minos cluster kubeconfig shop --folder fleet --out shop.kubeconfig\nminos cluster talosconfig shop",
+		Use:   "cluster",
+		Short: "See, change and get at clusters",
+		Long: `Lists, shows, makes and deletes the clusters of a management cluster, and gets
+at them: with credentials that a management cluster keeps, or that are made from
+the secrets of a folder.`,
+		Example: "minos cluster list\nminos cluster kubeconfig shop --folder fleet --out shop.kubeconfig",
 		GroupID: GroupClusters,
 	}
-	cmd.AddCommand(newClusterKubeconfig(), newClusterTalosconfig())
+	cmd.AddCommand(
+		newClusterList(), newClusterDescribe(), newClusterCreate(), newClusterDelete(), newClusterKubeconfig(), newClusterTalosconfig(),
+	)
 	return cmd
 }
 
@@ -37,6 +41,7 @@ type credentialOptions struct {
 	validity *time.Duration
 	out      *string
 	force    *bool
+	access   accessOptions
 }
 
 func credentialFlags(cmd *cobra.Command) credentialOptions {
@@ -45,6 +50,7 @@ func credentialFlags(cmd *cobra.Command) credentialOptions {
 		validity: cmd.Flags().Duration("validity", defaultValidity, "how long the credential is valid"),
 		out:      cmd.Flags().String("out", "", "file to write to, readable for you alone, instead of printing"),
 		force:    cmd.Flags().Bool("force", false, "write over the file that --out names"),
+		access:   accessFlags(cmd),
 	}
 }
 
@@ -52,17 +58,27 @@ func credentialFlags(cmd *cobra.Command) credentialOptions {
 func newClusterKubeconfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kubeconfig NAME",
-		Short: "Make a short-lived kubeconfig",
+		Short: "Make or get a kubeconfig",
 		Long: `Makes a new key and a certificate for the Kubernetes API of a cluster, signed by
 the authority in its secrets, and prints them as a kubeconfig. Nobody is asked:
 it works while the cluster is down. A certificate cannot be revoked, so keep
---validity short.`,
+--validity short.
+
+With --kubeconfig or --context, it prints the kubeconfig that a management
+cluster keeps, as it is: you need the right to read the Secret.`,
 		Example: "minos cluster kubeconfig shop --out shop.kubeconfig\nminos cluster kubeconfig shop --user jo --group viewers --validity 8h",
 	}
 	options := credentialFlags(cmd)
 	user := cmd.Flags().String("user", "admin", "name of the user")
 	groups := cmd.Flags().StringSlice("group", []string{"system:masters"}, "group of the user; may be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		live, err := isLive(cmd, "folder", "validity", "user", "group")
+		if err != nil {
+			return err
+		}
+		if live {
+			return options.kept(cmd, args[0], keptKubeconfig)
+		}
 		return options.run(cmd, args[0], func(cluster *declaredCluster, secrets *pki.Secrets, validity pki.Validity) ([]byte, error) {
 			endpoint, err := fleet.Endpoint(cluster.TalosCluster)
 			if err != nil {
@@ -80,13 +96,16 @@ it works while the cluster is down. A certificate cannot be revoked, so keep
 func newClusterTalosconfig() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "talosconfig NAME",
-		Short: "Make a short-lived talosconfig",
+		Short: "Make or get a talosconfig",
 		Long: `Makes a new key and a certificate for the Talos API of a cluster, signed by the
 authority in its secrets, and prints them as a talosconfig. The endpoints are
 the declared machines of the control plane, or else the cluster's endpoint.
 
 No nodes are set unless --node names some, so that no command is about all
-machines by accident: give them to talosctl with --nodes.`,
+machines by accident: give them to talosctl with --nodes.
+
+With --kubeconfig or --context, it prints the talosconfig that a management
+cluster keeps, as it is: you need the right to read the Secret.`,
 		Example: "minos cluster talosconfig shop --out talosconfig\nminos cluster talosconfig shop --role os:reader --validity 1h",
 	}
 	options := credentialFlags(cmd)
@@ -94,6 +113,13 @@ machines by accident: give them to talosctl with --nodes.`,
 	endpoints := cmd.Flags().StringSlice("endpoint", nil, "address to dial, instead of the declared ones; may be repeated")
 	nodes := cmd.Flags().StringSlice("node", nil, "machine that commands are about if they name none; may be repeated")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		live, err := isLive(cmd, "folder", "validity", "role", "endpoint", "node")
+		if err != nil {
+			return err
+		}
+		if live {
+			return options.kept(cmd, args[0], keptTalosconfig)
+		}
 		return options.run(cmd, args[0], func(cluster *declaredCluster, secrets *pki.Secrets, validity pki.Validity) ([]byte, error) {
 			dialled := *endpoints
 			if len(dialled) == 0 {
@@ -136,19 +162,25 @@ func (o credentialOptions) run(
 
 // write prints a credential, or writes it to a file.
 func (o credentialOptions) write(cmd *cobra.Command, text []byte, now time.Time) error {
+	written, err := o.put(cmd, text)
+	if written {
+		say(cmd, "wrote %s, valid until %s", *o.out, now.Add(*o.validity).UTC().Format(time.RFC3339))
+	}
+	return err
+}
+
+// put prints a credential, or writes it to the file of --out: then it says so.
+func (o credentialOptions) put(cmd *cobra.Command, text []byte) (written bool, err error) {
 	path := *o.out
 	if path == "" {
 		_, err := cmd.OutOrStdout().Write(text)
-		return err
+		return false, err
 	}
 	if _, err := os.Lstat(path); err == nil && !*o.force {
-		return Hint(errors.New(path+" exists already, and nothing is written over it"), "give another name, or --force")
+		return false, Hint(errors.New(path+" exists already, and nothing is written over it"), "give another name, or --force")
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+		return false, err
 	}
-	if err := replaceFile(path, text, modeSecret); err != nil {
-		return err
-	}
-	say(cmd, "wrote %s, valid until %s", path, now.Add(*o.validity).UTC().Format(time.RFC3339))
-	return nil
+	err = replaceFile(path, text, modeSecret)
+	return err == nil, err
 }

@@ -16,6 +16,10 @@
 //   - A command that has commands of its own does not run; alone it prints its help.
 //   - Unknown commands and flags name the nearest that exists.
 //
+// A command about a management cluster takes its access as kubectl does, by accessFlags; what the API server refuses is
+// explained in one line with what helps, what is changed can be tried with --dry-run and waited for with --wait, and an
+// end by Ctrl-C leaves in place what was asked for.
+//
 // A command that needs a room which this one may not import is a constructor in that room; cmd/minos adds it to what
 // New returned, and the audit in cmd/minos looks at the whole tree.
 package cli

@@ -16,6 +16,9 @@ import (
 // frame does for a command.
 func newScratch(s Streams) *cobra.Command {
 	root := New(s, testVersion)
+	if ours, _, err := root.Find([]string{"pool"}); err == nil {
+		root.RemoveCommand(ours) // scratch has one of its own
+	}
 	root.AddCommand(scratchPool(), scratchEnds(), scratchSignals())
 	return root
 }

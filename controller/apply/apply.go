@@ -10,9 +10,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -51,7 +53,7 @@ func (w *Writer) Apply(ctx context.Context, wanted client.Object) (bool, error) 
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(object.GroupVersionKind())
 	err = w.client.Get(ctx, client.ObjectKeyFromObject(object), live)
-	if err == nil && contains(live.Object, object.Object) {
+	if err == nil && isAs(live, object) {
 		return false, nil
 	}
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -98,6 +100,18 @@ func fingerprint(fields map[string]any) (string, error) {
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8]), nil
+}
+
+// isAs says whether an object is as wanted. Others may own it too: the API server keeps owners by their identity.
+func isAs(live, wanted *unstructured.Unstructured) bool {
+	for _, owner := range wanted.GetOwnerReferences() {
+		if !slices.ContainsFunc(live.GetOwnerReferences(), func(found metav1.OwnerReference) bool { return reflect.DeepEqual(found, owner) }) {
+			return false
+		}
+	}
+	wanted = wanted.DeepCopy()
+	wanted.SetOwnerReferences(nil)
+	return contains(live.Object, wanted.Object)
 }
 
 // contains says whether all that is wanted is there. Lists are compared whole, but for fields of their elements that are not

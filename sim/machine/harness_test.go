@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -76,6 +77,9 @@ func newSite(t testing.TB, version api.TalosVersion) *site {
 	}
 	s.bundle.Certs.OS = &x509.PEMEncodedCertificateAndKey{Crt: s.ca.CrtPEM, Key: s.ca.KeyPEM}
 	s.bundle.Certs.K8s.Crt = kubeconfig.CAData
+	if s.bundle.Certs.K8s.Key, err = os.ReadFile(filepath.Join(filepath.Dir(kubetest.Kubeconfig(t)), "pki", "ca.key")); err != nil {
+		t.Fatal(err)
+	}
 	s.startSigner()
 	s.allowJoining(time.Now().Add(time.Hour))
 	s.factory = &machine.Factory{Extensions: map[string][]string{}}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/controller/index"
+	"minos.dev/minos/plan/names"
+)
+
+// workers is how many pools are looked at at the same time.
+const workers = 8
+
+// SetupWithManager has pools looked at whenever something changes that they depend on. The manager's cache must have the indexes of
+// controller/index.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	r.start()
+	definitions := &metav1.PartialObjectMetadata{}
+	definitions.SetGroupVersionKind(schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	unique := true
+	made, err := ctrl.NewControllerManagedBy(manager).Named("nodepool").
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers, SkipNameValidation: &unique}).
+		For(&api.NodePool{}, changed).
+		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.siblings), changed).
+		Watches(&api.TalosCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+		Watches(&api.NodeRole{}, handler.EnqueueRequestsFromMapFunc(r.everyPool), changed).
+		Watches(&api.Location{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
+		Watches(&api.ClusterLocation{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
+		Watches(&api.TalosMachine{}, handler.EnqueueRequestsFromMapFunc(labelled)).
+		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
+		// Whole Secrets, and not their metadata only: what is read must not be older than what was told of.
+		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret)).
+		Watches(definitions, handler.EnqueueRequestsFromMapFunc(r.ofDefinition)).
+		Build(r)
+	if err != nil {
+		return fmt.Errorf("watch the pools: %w", err)
+	}
+	r.watching.begin(made, manager.GetCache(), manager.GetAPIReader())
+	return nil
+}
+
+// watching is which kinds of others are watched. They are watched from when they are served.
+type watching struct {
+	mutex   sync.Mutex
+	kinds   map[schema.GroupVersionKind]bool
+	control controller.Controller
+	cache   cache.Cache
+	direct  client.Reader
+}
+
+// begin says by whom.
+func (w *watching) begin(by controller.Controller, cached cache.Cache, direct client.Reader) {
+	w.control, w.cache, w.direct = by, cached, direct
+}
+
+// ensure watches kinds, and says which are not served, with who brings them.
+func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]string) (missing []string, err error) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.kinds == nil {
+		w.kinds = map[schema.GroupVersionKind]bool{}
+	}
+	for kind, from := range kinds {
+		if w.kinds[kind] {
+			continue
+		}
+		_, err := with.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		if meta.IsNoMatchError(err) {
+			missing = append(missing, fmt.Sprintf("%s (%s, of %s)", kind.Kind, kind.GroupVersion(), from))
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("ask whether %s is served: %w", kind.Kind, err)
+		}
+		if w.control != nil {
+			if err := w.control.Watch(source.Kind[client.Object](w.cache, empty(kind), handler.EnqueueRequestsFromMapFunc(labelled))); err != nil {
+				return nil, fmt.Errorf("watch %s: %w", kind.Kind, err)
+			}
+		}
+		w.kinds[kind] = true
+	}
+	slices.Sort(missing)
+	return missing, nil
+}
+
+// labelled has the pool looked at whose label an object has.
+func labelled(_ context.Context, object client.Object) []reconcile.Request {
+	name := object.GetLabels()[names.LabelPool]
+	if machine, ok := object.(*api.TalosMachine); ok {
+		name = cmp.Or(string(machine.Spec.PoolName), name)
+	}
+	if name == "" {
+		return nil
+	}
+	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: name}}}
+}
+
+// requests are those of the pools that a list finds, but for one.
+func (r *Reconciler) requests(ctx context.Context, but client.Object, options ...client.ListOption) []reconcile.Request {
+	pools := &api.NodePoolList{}
+	if err := r.Client.List(ctx, pools, options...); err != nil {
+		if !errors.Is(err, context.Canceled) {
+			ctrl.LoggerFrom(ctx).Error(err, "list pools")
+		}
+		return nil
+	}
+	var all []reconcile.Request
+	for at := range pools.Items {
+		key := client.ObjectKeyFromObject(&pools.Items[at])
+		if but == nil || key != client.ObjectKeyFromObject(but) {
+			all = append(all, reconcile.Request{NamespacedName: key})
+		}
+	}
+	return all
+}
+
+// siblings has the other pools looked at of a pool's cluster and place: what one has, another may not.
+func (r *Reconciler) siblings(ctx context.Context, object client.Object) []reconcile.Request {
+	pool, ok := object.(*api.NodePool)
+	if !ok {
+		return nil
+	}
+	return append(
+		r.requests(ctx, pool, client.InNamespace(pool.Namespace), client.MatchingFields{index.Cluster: string(pool.Spec.ClusterName)}),
+		r.requests(ctx, pool, client.MatchingFields{index.Location: index.Of(pool)})...,
+	)
+}
+
+// ofCluster has the pools of a cluster looked at.
+func (r *Reconciler) ofCluster(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.requests(ctx, nil, client.InNamespace(object.GetNamespace()), client.MatchingFields{index.Cluster: object.GetName()})
+}
+
+// ofLocation has the pools of a place looked at.
+func (r *Reconciler) ofLocation(ctx context.Context, object client.Object) []reconcile.Request {
+	kind := api.KindClusterLocation
+	if _, own := object.(*api.Location); own {
+		kind = api.KindLocation
+	}
+	return r.requests(ctx, nil, client.MatchingFields{index.Location: index.Place(kind, object.GetNamespace(), object.GetName())})
+}
+
+// ofNamespace has the pools of a namespace looked at.
+func (r *Reconciler) ofNamespace(ctx context.Context, object client.Object) []reconcile.Request {
+	return r.requests(ctx, nil, client.InNamespace(object.GetName()))
+}
+
+// everyPool has all of them looked at.
+func (r *Reconciler) everyPool(ctx context.Context, _ client.Object) []reconcile.Request {
+	return r.requests(ctx, nil)
+}
+
+// ofSecret has the pools looked at that a Secret belongs to, or that use it.
+func (r *Reconciler) ofSecret(ctx context.Context, object client.Object) []reconcile.Request {
+	found := labelled(ctx, object)
+	for _, pool := range r.uses.who(client.ObjectKeyFromObject(object)) {
+		found = append(found, reconcile.Request{NamespacedName: pool})
+	}
+	return found
+}
+
+// ofDefinition has all pools looked at when kinds come or go that pools are made of.
+func (r *Reconciler) ofDefinition(ctx context.Context, object client.Object) []reconcile.Request {
+	for _, group := range []string{".cluster.x-k8s.io", ".infrastructure.cluster.x-k8s.io", ".bootstrap.cluster.x-k8s.io"} {
+		if strings.HasSuffix(object.GetName(), group) {
+			return r.requests(ctx, nil)
+		}
+	}
+	return nil
+}

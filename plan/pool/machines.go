@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pool
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	api "minos.dev/minos/api/v1alpha1"
+)
+
+// A Machine is what is seen of one machine.
+type Machine struct {
+	// Name is its name.
+	Name string
+	// Ready says that it is a Ready Node.
+	Ready bool
+	// Failed says that it will not become ready by itself.
+	Failed bool
+	// Waits is what it waits for, in a few words: "its Node", "trustd". Empty while it is ready.
+	Waits string
+	// Why is what is known about the cause, without the machine's name: machines that wait for the same are told of together.
+	Why string
+}
+
+// Seen is what is seen of the machines of a pool.
+type Seen struct {
+	// Desired is how many there should be, Replicas how many there are, Ready how many of those are Ready Nodes, and UpToDate how
+	// many have the newest revision.
+	Desired, Replicas, Ready, UpToDate int32
+	// Machines are those that somebody has something to say about.
+	Machines []Machine
+}
+
+// MachinesReady says whether there are as many Ready machines as wanted, and if not, why.
+func MachinesReady(seen Seen, wanted int32) metav1.Condition {
+	if seen.Ready >= wanted && seen.Desired >= wanted {
+		return True(api.ConditionMachinesReady, "%d of %d machines are Ready Nodes", seen.Ready, wanted)
+	}
+	reason := api.ReasonProgressing
+	if slices.ContainsFunc(seen.Machines, func(machine Machine) bool { return machine.Failed && !machine.Ready }) {
+		reason = api.ReasonFailed
+	}
+	text := fmt.Sprintf("%d of %d machines are Ready Nodes", seen.Ready, wanted)
+	if causes := Causes(seen.Machines, max(wanted, int32(len(seen.Machines)))); causes != "" {
+		text += "; " + causes
+	}
+	return Refuse(reason, "%s", text).Condition(api.ConditionMachinesReady)
+}
+
+// UpToDate says whether every machine has the newest revision.
+func UpToDate(seen Seen) metav1.Condition {
+	if seen.UpToDate >= seen.Replicas {
+		return True(api.ConditionUpToDate, "%s", count(seen.UpToDate, seen.Replicas, "has", "have")+" the newest revision")
+	}
+	return Refuse(api.ReasonProgressing, "%s", count(seen.UpToDate, seen.Replicas, "has", "have")+" the newest revision; the others are replaced within the limits of rollout").
+		Condition(api.ConditionUpToDate)
+}
+
+// mentioned is how many causes are told of. More say less.
+const mentioned = 3
+
+// Causes says why machines are not ready: how many of all wait for what, the most frequent first.
+func Causes(machines []Machine, of int32) string {
+	type cause struct{ waits, why string }
+	counts := map[cause]int32{}
+	for _, machine := range machines {
+		if !machine.Ready && machine.Waits != "" {
+			counts[cause{machine.Waits, machine.Why}]++
+		}
+	}
+	var found []cause
+	for each := range counts {
+		found = append(found, each)
+	}
+	slices.SortFunc(found, func(a, b cause) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a.waits, b.waits), cmp.Compare(a.why, b.why))
+	})
+	var texts []string
+	for at, each := range found {
+		if at == mentioned {
+			texts = append(texts, fmt.Sprintf("and %d other causes", len(found)-mentioned))
+			break
+		}
+		text := count(counts[each], of, "waits", "wait") + " for " + each.waits
+		if each.why != "" {
+			text += ": " + each.why
+		}
+		texts = append(texts, text)
+	}
+	return strings.Join(texts, "; ")
+}
+
+// count says that so many of all machines do something.
+func count(some, all int32, one, many string) string {
+	verb := many
+	if some == 1 {
+		verb = one
+	}
+	noun := "machines"
+	if all == 1 {
+		noun = "machine"
+	}
+	return fmt.Sprintf("%d of %d %s %s", some, all, noun, verb)
+}

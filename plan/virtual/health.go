@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package virtual
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	api "minos.dev/minos/api/v1alpha1"
+)
+
+// When a machine counts as failed, in seconds, where a pool says nothing.
+const (
+	defaultStartup  = 1200
+	defaultNotReady = 600
+	defaultUnknown  = 300
+)
+
+// defaultUnhealthy is how many machines may be unhealthy before none is replaced any more.
+var defaultUnhealthy = intstr.FromString("40%")
+
+// health says when a machine of the pool counts as failed, and that it is replaced then: unless so many have failed that
+// something else must be wrong.
+func (in Input) health() *unstructured.Unstructured {
+	declared := in.Pool.Spec.Health
+	if declared == nil {
+		declared = &api.Health{}
+	}
+	made := in.object(HealthKind, in.Pool.Name)
+	made.Object["spec"] = fields{
+		"clusterName": in.Cluster.Name,
+		"selector":    in.selector(),
+		"checks": fields{
+			"nodeStartupTimeoutSeconds": seconds(declared.StartupTimeoutSeconds, defaultStartup),
+			"unhealthyNodeConditions": []any{
+				fields{"type": "Ready", "status": "False", "timeoutSeconds": seconds(declared.NotReadyTimeoutSeconds, defaultNotReady)},
+				fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": seconds(declared.UnknownTimeoutSeconds, defaultUnknown)},
+			},
+		},
+		"remediation": fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": number(unhealthy(declared, in.Have))}},
+	}
+	return made
+}
+
+// unhealthy is how many machines of so many may be unhealthy before none is replaced. A share that rounds down to nothing for a
+// small pool is one machine: such a pool would never heal. Failed machines that are kept are never replaced.
+func unhealthy(declared *api.Health, machines int32) intstr.IntOrString {
+	if declared.Failed == api.FailedKeep {
+		return intstr.FromInt32(0)
+	}
+	allowed := defaultUnhealthy
+	if declared.MaxUnhealthy != nil {
+		allowed = *declared.MaxUnhealthy
+	}
+	if allowed.Type == intstr.Int || allowed.StrVal == "0%" || machines == 0 {
+		return allowed
+	}
+	some, err := intstr.GetScaledValueFromIntOrPercent(&allowed, int(machines), false)
+	if err == nil && some == 0 {
+		return intstr.FromInt32(1)
+	}
+	return allowed
+}
+
+// seconds is a time as declared, or its default.
+func seconds(declared *int32, otherwise int64) int64 {
+	if declared == nil {
+		return otherwise
+	}
+	return int64(*declared)
+}
