@@ -15,7 +15,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -271,8 +270,8 @@ func (s *stage) nodes(ctx context.Context, cluster string) ([]string, error) {
 // gone wants an object not to exist.
 func (s *stage) gone(ctx context.Context, object client.Object) error {
 	err := s.client.Get(ctx, client.ObjectKeyFromObject(object), object)
-	if apierrors.IsNotFound(err) {
-		return nil
+	if err == nil {
+		return fmt.Errorf("%s is still there: its finalizers are %v", object.GetName(), object.GetFinalizers())
 	}
-	return fmt.Errorf("%s is still there: %v", object.GetName(), err)
+	return client.IgnoreNotFound(err)
 }
