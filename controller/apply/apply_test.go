@@ -72,6 +72,44 @@ func TestApply(t *testing.T) {
 	}
 }
 
+// TestApplyShares leaves alone an owner that somebody else added, and notices when its own is missing.
+func TestApplyShares(t *testing.T) {
+	c, namespace := kubetest.Client(t), kubetest.Namespace(t)
+	writer := apply.New(c)
+	owner := func(name string) metav1.OwnerReference {
+		t.Helper()
+		made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+		if err := c.Create(t.Context(), made); err != nil { // or the object would be collected
+			t.Fatal(err)
+		}
+		return metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: name, UID: made.UID}
+	}
+	ours, theirs := owner("ours"), owner("theirs")
+	owned := func(s *corev1.Service) { s.OwnerReferences = []metav1.OwnerReference{ours} }
+	if _, err := writer.Apply(t.Context(), service(namespace, owned)); err != nil {
+		t.Fatal(err)
+	}
+	set := func(owners ...metav1.OwnerReference) {
+		t.Helper()
+		live := service(namespace, nil)
+		if err := c.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+			t.Fatal(err)
+		}
+		live.OwnerReferences = owners
+		if err := c.Update(t.Context(), live, client.FieldOwner("somebody")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set(theirs, ours)
+	if wrote, err := writer.Apply(t.Context(), service(namespace, owned)); err != nil || wrote {
+		t.Errorf("with an owner of others it wrote: %v, %v", wrote, err)
+	}
+	set(theirs)
+	if wrote, err := writer.Apply(t.Context(), service(namespace, owned)); err != nil || !wrote {
+		t.Errorf("without its own owner it wrote: %v, %v", wrote, err)
+	}
+}
+
 // TestApplyDoesNotFight reports a field that somebody else owns.
 func TestApplyDoesNotFight(t *testing.T) {
 	c, namespace := kubetest.Client(t), kubetest.Namespace(t)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/siderolabs/crypto/x509"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
-	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/clientcmd"
@@ -66,35 +65,10 @@ func Identity(ctx context.Context, reader client.Reader, cluster *api.TalosClust
 	if err != nil {
 		return nil, err
 	}
-	identity, err := parse(secret.Data[names.IdentityKey])
+	identity, err := pki.Parse(secret.Data[names.IdentityKey], pki.NeedIdentity)
 	if err != nil {
 		return nil, fmt.Errorf("key %s of Secret %s: %w", names.IdentityKey, secret.Name, err)
 	}
-	return identity, nil
-}
-
-// parse reads an identity. A cluster with a hosted or an external control plane is born without a Kubernetes authority, before
-// there is one anywhere; pki wants a certificate of one, so that the Talos authority's stands in while it looks at the rest.
-func parse(text []byte) (*pki.Secrets, error) {
-	var whole map[string]any
-	if err := yaml.Unmarshal(text, &whole); err != nil {
-		return pki.Parse(text, pki.NeedWorkers) // which says what is wrong without quoting it
-	}
-	certs, _ := whole["certs"].(map[string]any)
-	own, _ := certs["os"].(map[string]any)
-	if certs["k8s"] != nil || own == nil {
-		return pki.Parse(text, pki.NeedWorkers)
-	}
-	certs["k8s"] = map[string]any{"crt": own["crt"]}
-	complete, err := yaml.Marshal(whole)
-	if err != nil {
-		return nil, err
-	}
-	identity, err := pki.Parse(complete, pki.NeedWorkers)
-	if err != nil {
-		return nil, err
-	}
-	identity.Bundle.Certs.K8s = nil
 	return identity, nil
 }
 

@@ -24,6 +24,9 @@ const (
 	// NeedWorkers is what workers need whose control plane is hosted or somebody else's: tokens, the identity, and the
 	// certificates of the authorities. Keys may be there.
 	NeedWorkers
+	// NeedIdentity is what a cluster is born with whose control plane is hosted or somebody else's: the same with the key of the
+	// Talos authority, and before there is an authority of Kubernetes anywhere.
+	NeedIdentity
 )
 
 // bootstrapToken is the form that Kubernetes wants.
@@ -92,27 +95,33 @@ type authority struct {
 	name   string
 	pair   *x509.PEMEncodedCertificateAndKey
 	always bool // workers need its certificate too
+	own    bool // a cluster is born with it, whoever runs its control plane
 }
+
+// isNeeded says whether its certificate is.
+func (a authority) isNeeded(need Need) bool { return need == NeedAll || a.own || a.always && need == NeedWorkers }
+
+// isKeyNeeded says whether its key is.
+func (a authority) isKeyNeeded(need Need) bool { return need == NeedAll || a.own && need == NeedIdentity }
 
 // authorities are all that can be in a bundle.
 func (s *Secrets) authorities() []authority {
 	certs := s.Bundle.Certs
 	return []authority{
-		{"certs.etcd", certs.Etcd, false}, {"certs.k8s", certs.K8s, true},
-		{"certs.k8saggregator", certs.K8sAggregator, false}, {"certs.os", certs.OS, true},
+		{name: "certs.etcd", pair: certs.Etcd}, {name: "certs.k8s", pair: certs.K8s, always: true},
+		{name: "certs.k8saggregator", pair: certs.K8sAggregator}, {name: "certs.os", pair: certs.OS, always: true, own: true},
 	}
 }
 
 // checkAuthorities looks at the authorities that are needed, and at those that are there beyond that.
 func (s *Secrets) checkAuthorities(need Need) error {
 	for _, one := range s.authorities() {
-		needed := need == NeedAll || one.always
 		switch {
-		case one.pair == nil && !needed:
+		case one.pair == nil && !one.isNeeded(need):
 			continue
 		case one.pair == nil || len(one.pair.Crt) == 0:
 			return fmt.Errorf("%s.crt is missing", one.name)
-		case len(one.pair.Key) == 0 && need == NeedAll:
+		case len(one.pair.Key) == 0 && one.isKeyNeeded(need):
 			return fmt.Errorf("%s.key is missing", one.name)
 		}
 		if err := checkPair(one.name, one.pair); err != nil {

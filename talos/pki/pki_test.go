@@ -132,6 +132,26 @@ func TestReadsTalhelper(t *testing.T) {
 	}
 }
 
+// TestIdentity reads what a cluster is born with whose control plane is hosted: its own authority with the key, and none of
+// Kubernetes yet.
+func TestIdentity(t *testing.T) {
+	s := fresh(t, talosconfig.TalosVersion1_14)
+	certs := s.Bundle.Certs
+	certs.Etcd, certs.K8s, certs.K8sAggregator, certs.K8sServiceAccount = nil, nil, nil, nil
+	s.Bundle.Secrets.SecretboxEncryptionSecret = ""
+	text := marshal(t, s)
+	if _, err := pki.Parse([]byte(text), pki.NeedIdentity); err != nil {
+		t.Error(err)
+	}
+	if _, err := pki.Parse([]byte(text), pki.NeedWorkers); err == nil || err.Error() != "certs.k8s.crt is missing" {
+		t.Errorf("workers can do without: %v", err)
+	}
+	certs.OS.Key = nil
+	if _, err := pki.Parse([]byte(marshal(t, s)), pki.NeedIdentity); err == nil || err.Error() != "certs.os.key is missing" {
+		t.Errorf("it can do without its key: %v", err)
+	}
+}
+
 // TestHosted reads what workers of a hosted control plane need, and renders one with it.
 func TestHosted(t *testing.T) {
 	s := fresh(t, talosconfig.TalosVersion1_14)
