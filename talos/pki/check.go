@@ -99,10 +99,14 @@ type authority struct {
 }
 
 // isNeeded says whether its certificate is.
-func (a authority) isNeeded(need Need) bool { return need == NeedAll || a.own || a.always && need == NeedWorkers }
+func (a authority) isNeeded(need Need) bool {
+	return need == NeedAll || a.own || a.always && need == NeedWorkers
+}
 
 // isKeyNeeded says whether its key is.
-func (a authority) isKeyNeeded(need Need) bool { return need == NeedAll || a.own && need == NeedIdentity }
+func (a authority) isKeyNeeded(need Need) bool {
+	return need == NeedAll || a.own && need == NeedIdentity
+}
 
 // authorities are all that can be in a bundle.
 func (s *Secrets) authorities() []authority {
