@@ -90,8 +90,70 @@ func TestFleet(t *testing.T) {
 	s.eventually(func(ctx context.Context) error { return s.rolled(ctx, before, "general", "burst") })
 	s.settled(map[string]int32{"general": 2, "storage": 1, "burst": 2})
 
+	s.restarted()
 	s.brokenPool()
 	s.deleted()
+}
+
+// early is a pool before its cluster: it is looked at, and touches nothing else.
+const early = `
+apiVersion: minos.dev/v1alpha1
+kind: NodePool
+metadata: {name: early}
+spec:
+  clusterName: later
+  role: plain
+  locationRef: {kind: Location, name: cloud}
+  replicas: 1
+  machine: {sim: {}}
+`
+
+// restarted starts the operator again, which then looks at everything, and wants it to write nothing: a steady state is one. That a
+// pool which is made now says what it waits for shows that the others were looked at before.
+func (s *stage) restarted() {
+	s.t.Helper()
+	s.stop()
+	before := s.versions()
+	s.start()
+	s.apply(early)
+	s.eventually(func(ctx context.Context) error {
+		if err := s.poolIs(ctx, "early", 1); err == nil || !strings.Contains(err.Error(), "waits for TalosCluster later") {
+			return fmt.Errorf("the early pool: %w", err)
+		}
+		return nil
+	})
+	after := s.versions()
+	for object, version := range before {
+		if after[object] != version {
+			s.t.Errorf("%s was written: its version was %s, and is %q", object, version, after[object])
+		}
+	}
+	pool := &api.NodePool{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "early"}}
+	if err := s.client.Delete(s.t.Context(), pool); err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually(func(ctx context.Context) error { return s.gone(ctx, pool) })
+}
+
+// versions are those of what only the operator writes, by kind and name.
+func (s *stage) versions() map[string]string {
+	s.t.Helper()
+	versions := map[string]string{}
+	for _, kind := range []schema.GroupVersionKind{
+		{Group: "minos.dev", Version: "v1alpha1", Kind: "TalosCluster"}, {Group: "minos.dev", Version: "v1alpha1", Kind: "NodePool"},
+		{Group: "minos.dev", Version: "v1alpha1", Kind: "TalosMachine"}, {Version: "v1", Kind: "Secret"},
+		{Group: "infrastructure.cluster.x-k8s.io", Version: "v1alpha1", Kind: "KubevirtMachineTemplate"},
+	} {
+		found := &unstructured.UnstructuredList{}
+		found.SetGroupVersionKind(kind)
+		if err := s.client.List(s.t.Context(), found, client.InNamespace(s.namespace)); err != nil {
+			s.t.Fatal(err)
+		}
+		for _, object := range found.Items {
+			versions[kind.Kind+" "+object.GetName()] = object.GetResourceVersion()
+		}
+	}
+	return versions
 }
 
 // settled wants pools to be ready, and the tenant to have just their Nodes.

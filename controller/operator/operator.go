@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
@@ -75,8 +76,10 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return fmt.Errorf("reach the management cluster: %w", err)
 	}
+	several := true // operators in one program, as tests have them; their metrics are one
 	settings := ctrl.Options{
-		Scheme: scheme, Logger: options.Log, Metrics: server.Options{BindAddress: options.Metrics}, HealthProbeBindAddress: options.Health,
+		Controller: ctrlconfig.Controller{SkipNameValidation: &several},
+		Scheme:     scheme, Logger: options.Log, Metrics: server.Options{BindAddress: options.Metrics}, HealthProbeBindAddress: options.Health,
 		// What others' kinds say is read from a cache too: a pass over all that exists asks the API server for nothing.
 		Client:         client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		LeaderElection: options.Elect, LeaderElectionID: "minos-operator", LeaderElectionNamespace: options.Namespace, LeaderElectionReleaseOnCancel: true,
