@@ -52,8 +52,6 @@ type Options struct {
 	Webhook, WebhookService string
 	// Elect says that of several operators one works.
 	Elect bool
-	// Every is how often clusters are looked at when nothing happens in the management cluster; 30 s if it is not said.
-	Every time.Duration
 	// ReportOnly says which instances are left over and removes none.
 	ReportOnly bool
 	// Log takes what operators say.
@@ -117,7 +115,7 @@ func controllers(mgr ctrl.Manager, options Options) error {
 	recorder := mgr.GetEventRecorder("minos-operator")
 	tenants := tenant.New(mgr.GetClient())
 	machines := &direct.Machines{Client: mgr.GetClient(), Truth: mgr.GetAPIReader(), Events: recorder}
-	clusters := &cluster.Reconciler{Tenants: tenants, Settings: cluster.Settings{SignerImage: options.SignerImage, Management: options.Management, Every: options.Every}}
+	clusters := &cluster.Reconciler{Tenants: tenants, Settings: cluster.Settings{SignerImage: options.SignerImage, Management: options.Management}}
 	pools := &pool.Reconciler{Client: mgr.GetClient(), Direct: machines, Tenants: tenants, Events: recorder}
 	single := &machine.Controller{
 		Client: mgr.GetClient(), Secrets: mgr.GetClient(), Tenants: tenants, Places: options.Places, Installation: options.Installation,

@@ -95,7 +95,7 @@ func TestAKindComesLater(t *testing.T) {
 	s.ready()
 	s.apply(another("kubevirt: {", "kubevirt: {bootstrap: TalosConfigTemplate, "))
 	s.says("workers", api.ConditionLocationReady, api.ReasonNotFound, "does not serve TalosConfigTemplate (bootstrap.cluster.x-k8s.io/v1alpha3, of Cluster API's bootstrap provider for Talos)")
-	definition := standIn()
+	definition := kubetest.StandIn()
 	definition.Name, definition.Spec.Group = "talosconfigtemplates.bootstrap.cluster.x-k8s.io", "bootstrap.cluster.x-k8s.io"
 	definition.Spec.Names = apiextensionsv1.CustomResourceDefinitionNames{
 		Plural: "talosconfigtemplates", Singular: "talosconfigtemplate", Kind: "TalosConfigTemplate", ListKind: "TalosConfigTemplateList",

@@ -54,6 +54,11 @@ func Read(objects []load.Object, name string) (*Declared, error) {
 	return &Declared{Cluster: found, fleet: whole, pools: whole.Pools(found)}, nil
 }
 
+// Owner is whom the machines belong to.
+func (d *Declared) Owner() backend.Owner {
+	return backend.Owner{Installation: "simulation", Cluster: d.Cluster.Name}
+}
+
 // Pools are the names of the pools.
 func (d *Declared) Pools() []string {
 	var names []string
@@ -105,7 +110,7 @@ func (d *Declared) pool(c *Cluster, pool *api.NodePool, counts map[string]int) (
 	var wanted []backend.Machine
 	for at := range count {
 		one := backend.Machine{
-			Owner: backend.Owner{Installation: "simulation", Cluster: d.Cluster.Name}, Pool: pool.Name, Image: booted,
+			Owner: d.Owner(), Pool: pool.Name, Image: booted,
 			Name: fmt.Sprintf("%s-%d", pool.Name, at+1), UserData: rendered[0].Config, Spec: api.Machine{Sim: simulated(pool, role)},
 		}
 		if pool.Spec.Machine.Metal != nil {

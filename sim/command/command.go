@@ -49,7 +49,7 @@ expected did not come true.
 
 With --dir, everything is kept there: a rehearsal that was stopped or killed
 goes on when it is run again.`,
-		Example: "minos sim run fleet\nminos sim run rehearsal.yaml --dir /tmp/rehearsal",
+		Example: "minos sim run fleet\nminos sim run rehearsal.yaml --dir rehearsal",
 	}
 	format := cli.OutputFlag(cmd)
 	dir := cmd.Flags().String("dir", "", "folder that keeps the rehearsal, so that it can go on")

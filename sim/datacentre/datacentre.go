@@ -58,7 +58,7 @@ type DataCentre struct {
 
 	stop    context.CancelFunc
 	work    sync.WaitGroup
-	failed  chan error
+	failed  chan error // of parts that broke, at most one each
 	closers []func() error
 }
 
@@ -142,14 +142,15 @@ func (d *DataCentre) run(name string, part func() error) {
 	})
 }
 
-// Failed tells when a part of the data centre broke.
-func (d *DataCentre) Failed() <-chan error { return d.failed }
-
-// Close ends everything as a power cut would, and returns when nothing runs.
+// Close ends everything as a power cut would, and returns when nothing runs. Its error says also which part broke before.
 func (d *DataCentre) Close() error {
 	d.stop()
 	d.work.Wait()
+	close(d.failed)
 	var failed []error
+	for err := range d.failed {
+		failed = append(failed, err)
+	}
 	for at := len(d.closers) - 1; at >= 0; at-- {
 		failed = append(failed, d.closers[at]())
 	}

@@ -5,16 +5,11 @@ package kamaji_test
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -22,24 +17,18 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"minos.dev/minos/sim/controlplane"
 	"minos.dev/minos/sim/crds"
-	"minos.dev/minos/sim/kamaji"
 	"minos.dev/minos/sim/kamaji/kamajitest"
 	"minos.dev/minos/sim/kubetest"
-	"minos.dev/minos/trust/trusttest"
 )
 
 func TestMain(m *testing.M) {
@@ -324,39 +313,6 @@ func isUnknownAuthority(err error) bool {
 	return errors.As(err, &unknown)
 }
 
-func (s *stage) workerJoins() { s.Join(shop, s.host, s.secrets) }
-
-// takesUpToken changes a Secret, and expects the signer that runs to know the new token and no other.
-func (s *stage) takesUpToken() {
-	const fresh = "zyxwvu.0123456789abcdef"
-	s.Keep("shop-tokens", map[string]string{"new": fresh})
-	kubetest.Eventually(s.t, kamajitest.Within, func(ctx context.Context) error { return s.ask(ctx, fresh) })
-	if err := s.ask(s.t.Context(), s.secrets.Token()); err == nil {
-		s.t.Error("the old token is still good")
-	}
-	s.Keep("shop-tokens", map[string]string{"new": fresh, "workers": s.secrets.Token()})
-	s.signs()
-}
-
-// signs waits until the signer gives certificates.
-func (s *stage) signs() {
-	s.t.Helper()
-	kubetest.Eventually(s.t, kamajitest.Within, func(ctx context.Context) error { return s.ask(ctx, s.secrets.Token()) })
-}
-
-// ask asks the signer of shop once.
-func (s *stage) ask(ctx context.Context, token string) error {
-	request, _, err := trusttest.NewRequest(s.secrets.CA, "worker-9")
-	if err != nil {
-		return err
-	}
-	stranger := trusttest.Stranger{Endpoint: net.JoinHostPort(s.host, "50001"), Trust: []trusttest.CA{s.secrets.CA}}
-	connection := stranger.Dial(s.t)
-	defer func() { _ = connection.Close() }()
-	_, err = trusttest.Ask(ctx, connection, token, request.X509CertificateRequestPEM)
-	return err
-}
-
 // listens says whether there is something at a port of shop's address.
 func (s *stage) listens(port int) bool { return listens(s.t, s.host, port) }
 
@@ -383,183 +339,4 @@ func (s *stage) until(what string, holds func() bool) {
 		}
 		return nil
 	})
-}
-
-// unreachableSigner has bank's signer declared all along, and gives its Service the port only now.
-func (s *stage) unreachableSigner() {
-	host := s.Host(bankPlane)
-	if listens(s.t, host, 50001) {
-		s.t.Error("workers reach a signer although the Service has no port for them")
-	}
-	s.Patch(bankPlane, `{"spec":{"network":{"additionalServicePorts":[{"name":"trustd","port":50001,"targetPort":50001,"protocol":"TCP"}]}}}`)
-	s.until("bank's signer is reached", func() bool { return listens(s.t, host, 50001) })
-}
-
-// restartsSigner takes the signer's container away and brings another one.
-func (s *stage) restartsSigner() {
-	object, err := s.Plane(s.t.Context(), shop)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	containers, _, _ := unstructured.NestedSlice(object.Object, "spec", "deployment", "extraContainers")
-	s.Patch(shop, `{"spec":{"deployment":{"extraContainers":[]}}}`)
-	s.until("the signer is gone", func() bool { return !s.listens(50001) })
-
-	s.declare(containers, "--names=shop-*")
-	s.until("the new signer is there", func() bool { return s.listens(50001) })
-	if err := s.ask(s.t.Context(), s.secrets.Token()); status.Code(err) != codes.PermissionDenied {
-		s.t.Errorf("it does not know its new argument: %v", err)
-	}
-	s.declare(containers)
-	s.signs()
-}
-
-// declare gives shop containers, the first of them with further arguments.
-func (s *stage) declare(containers []any, arguments ...any) {
-	s.t.Helper()
-	changed := runtime.DeepCopyJSONValue(containers).([]any)
-	container := changed[0].(map[string]any)
-	container["args"] = append(container["args"].([]any), arguments...)
-	text, err := json.Marshal(map[string]any{"spec": map[string]any{"deployment": map[string]any{"extraContainers": changed}}})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.Patch(shop, string(text))
-}
-
-// faults breaks shop and mends it.
-func (s *stage) faults() {
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{SignerDown: true})
-	s.until("the signer is down", func() bool { return !s.listens(50001) })
-	if !s.listens(6443) {
-		s.t.Error("the API server is down too")
-	}
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{})
-	s.signs()
-
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{ServerDown: true})
-	s.until("the API server is down", func() bool { return !s.listens(6443) && !s.listens(50001) })
-	s.Eventually(shop, false, "status", "ready")
-	s.Eventually(shop, int64(0), "status", "readyReplicas")
-	s.Eventually(shop, true, "status", "initialization", "controlPlaneInitialized")
-	if !listens(s.t, s.Host(bankPlane), 6443) {
-		s.t.Error("bank is down too")
-	}
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{})
-	s.Eventually(shop, true, "status", "ready")
-	s.signs()
-}
-
-// powerCut ends the double without a word, and starts it again on its folder. Then its whole process is killed: its API
-// servers notice only afterwards that they are alone, and the next double meets them on their way out.
-func (s *stage) powerCut() {
-	before := map[string]*corev1.Secret{"shop-ca": s.Secret("shop-ca"), "bank-ca": s.Secret("bank-ca")}
-	s.Cut()
-	if s.listens(6443) || s.listens(50001) {
-		s.t.Error("something is left of it")
-	}
-	kill := s.Process()
-	s.until("shop is back at its address", func() bool { return s.listens(6443) && s.listens(50001) })
-	s.kubectl(shop, "create", "configmap", "late")
-	kill()
-	s.Start()
-	s.signs()
-	for name, secret := range before {
-		if diff := cmp.Diff(secret, s.Secret(name)); diff != "" {
-			s.t.Errorf("%s was written again (-before +after):\n%s", name, diff)
-		}
-	}
-	if got := s.kubectl(shop, "get", "configmap", "kept", "late", "-o", "jsonpath={.items[0].data.a}"); got != "b" {
-		s.t.Errorf("got %q", got)
-	}
-	s.until("bank is back", func() bool { return listens(s.t, s.Host(bankPlane), 6443) })
-	s.Eventually(shop, true, "status", "ready")
-}
-
-// changes changes what matters in a spec.
-func (s *stage) changes() {
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{Hold: true})
-	s.Patch(shop, `{"spec":{"version":"v1.37.1","replicas":5,"network":{"certSANs":["shop.example.com","new.example.com"]}}}`)
-	s.Eventually(shop, int64(5), "status", "replicas")
-	s.Eventually(shop, "v1.36.3", "status", "version")
-	s.Kamaji.Break(s.Key(shop), kamaji.Faults{})
-	s.Eventually(shop, "v1.37.1", "status", "version")
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(s.Secret("shop-ca").Data["ca.crt"])
-	for _, name := range []string{"new.example.com", "shop." + s.Namespace + ".svc", s.host} {
-		kubetest.Eventually(s.t, kamajitest.Within, func(ctx context.Context) error {
-			dialer := tls.Dialer{Config: &tls.Config{RootCAs: roots, ServerName: name}}
-			connection, err := dialer.DialContext(ctx, "tcp4", net.JoinHostPort(s.host, "6443"))
-			if err == nil {
-				_ = connection.Close()
-			}
-			return err
-		})
-	}
-	s.signs()
-}
-
-// gone expects that nothing of a control plane is left.
-func (s *stage) gone(plane, host string) {
-	s.t.Helper()
-	kubetest.Eventually(s.t, kamajitest.Within, func(ctx context.Context) error {
-		if _, err := s.Plane(ctx, plane); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("it is still there, %w", err)
-		}
-		return nil
-	})
-	if _, err := os.Stat(filepath.Join(s.Folder, s.Namespace, plane)); !errors.Is(err, fs.ErrNotExist) {
-		s.t.Errorf("its folder is still there: %v", err)
-	}
-	for _, port := range []int{6443, 50001, 50080} {
-		if listens(s.t, host, port) {
-			s.t.Errorf("something listens on port %d", port)
-		}
-	}
-	for _, secret := range s.owned() {
-		if strings.HasPrefix(secret, plane+"-") {
-			s.t.Errorf("Secret %s is still there", secret)
-		}
-	}
-	if text, err := os.ReadFile(filepath.Join(s.Folder, "loopback.json")); err != nil || strings.Contains(string(text), host) {
-		s.t.Errorf("its address was not given back, %v: %s", err, text)
-	}
-}
-
-// deletedWithCluster deletes a Cluster, and Cluster API deletes what it consists of.
-func (s *stage) deletedWithCluster() {
-	host := s.Host(bankPlane)
-	object, err := s.Get(s.t.Context(), "cluster.x-k8s.io/v1beta2", "Cluster", bank)
-	if err == nil {
-		err = kubetest.Client(s.t).Delete(s.t.Context(), object)
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.gone(bankPlane, host)
-	if !s.listens(6443) {
-		s.t.Error("shop is gone too")
-	}
-}
-
-// deletedAfterCluster has a Cluster that is gone before anybody deletes its control plane: Cluster API was told to leave it
-// alone, and somebody took its finalizers away. Kubernetes collects the rest.
-func (s *stage) deletedAfterCluster() {
-	ctx, c := s.t.Context(), kubetest.Client(s.t)
-	object, err := s.Get(ctx, "cluster.x-k8s.io/v1beta2", "Cluster", shop)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, patch := range []string{`{"spec":{"paused":true}}`, `{"metadata":{"finalizers":null}}`} {
-		if err := c.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-			s.t.Fatal(err)
-		}
-	}
-	if err := c.Delete(ctx, object); err != nil {
-		s.t.Fatal(err)
-	}
-	s.gone(shop, s.host)
-	if _, err := os.Stat(filepath.Join(s.Folder, s.Namespace)); !errors.Is(err, fs.ErrNotExist) {
-		s.t.Errorf("the folder of the namespace is still there: %v", err)
-	}
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -144,7 +143,7 @@ type stage struct {
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	kubetest.InstallModule(t, crds.KubeVirt, "")
-	if err := kubetest.Install(t.Context(), kubetest.Client(t), standIn()); err != nil {
+	if err := kubetest.Install(t.Context(), kubetest.Client(t), kubetest.StandIn()); err != nil {
 		t.Fatal(err)
 	}
 	s := &stage{t: t, namespace: kubetest.Namespace(t), keeper: conduct.NewKeeper(1, 100, conduct.Behaviour{}), folder: t.TempDir()}
@@ -180,23 +179,6 @@ func newStage(t *testing.T) *stage {
 		s.apply(object)
 	}
 	return s
-}
-
-// standIn is the definition of a control plane that does nothing. Cluster API wants one, and reads from its status that the
-// tenant's is there; how Kamaji's comes to that is not looked at here.
-func standIn() *apiextensionsv1.CustomResourceDefinition {
-	open := true
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "standins.controlplane.cluster.x-k8s.io", Labels: map[string]string{"cluster.x-k8s.io/v1beta2": "v1"}},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "controlplane.cluster.x-k8s.io", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "standins", Singular: "standin", Kind: "StandIn", ListKind: "StandInList"},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &open}},
-			}},
-		},
-	}
 }
 
 // configuration is what Minos renders for the pool.

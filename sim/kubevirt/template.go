@@ -5,6 +5,7 @@ package kubevirt
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,13 +97,8 @@ var sizes = map[string][2]int64{
 
 // size is how large a machine is: as its domain says, or by its instance type. Zero is whatever a machine has without.
 func (d domain) size(instancetype string) (cpus, memoryMiB int64) {
-	series, name := "", instancetype
-	for at := range instancetype {
-		if instancetype[at] == '.' {
-			series, name = instancetype[:at], instancetype[at+1:]
-		}
-	}
-	if known, ok := sizes[name]; ok && series != "" {
+	_, name, _ := strings.Cut(instancetype, ".") // the series before it is how the processor is shared
+	if known, ok := sizes[name]; ok {
 		cpus, memoryMiB = known[0], known[1]
 	}
 	if d.CPU.Cores > 0 {

@@ -187,7 +187,7 @@ func (e *errands) wait() { e.work.Wait() }
 // remove has an instance removed, and then its Node: nobody else looks after Nodes here. An instance without an ID was gone
 // before this start of the simulator.
 func (p *play) remove(ctx context.Context, instance backend.Instance) error {
-	owner := backend.Owner{Installation: "simulation", Cluster: p.stage.declared.Cluster.Name}
+	owner := p.stage.declared.Owner()
 	if instance.ID != "" {
 		if err := p.stage.place.Delete(ctx, owner, instance.ID); err != nil {
 			return err

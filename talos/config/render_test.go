@@ -4,7 +4,6 @@ package config_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/siderolabs/talos/pkg/machinery/config/configloader"
 	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	"golang.org/x/tools/txtar"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
@@ -249,144 +247,6 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestHostRefusal names the patch of a host by its place among all patches of the host.
-func TestHostRefusal(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/control-plane.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := input(t, archive.Files[0].Data, "v1.13.9")
-	in.Pool.Spec.Machine.Metal.Hosts[0].Config = &api.Layer{Patches: []api.Patch{
-		{Raw: []byte(`{"machine":{"sysctls":{"a":"1"}}}`)},
-		{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtuu":1}`)},
-	}}
-	want := "host shelf-1 layer: patches[1]: "
-	if _, err := render(in); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got  %v\nwant %s…", err, want)
-	}
-	in.Pool.Spec.Machine.Metal.Hosts[0].Config.Patches = []api.Patch{
-		{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtu":9000}`)},
-		{Raw: []byte(`{"machine":{"token":"x"}}`)},
-	}
-	want = "host shelf-1 layer: patches[1].machine.token: "
-	if _, err := render(in); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("got  %v\nwant %s…", err, want)
-	}
-}
-
-// TestHostsOfAPool renders hosts that share some of their layers, alone and after each other: what is kept from one must
-// not show in another.
-func TestHostsOfAPool(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/control-plane.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	patch := func(text string) *api.Layer { return &api.Layer{Patches: []api.Patch{{Raw: []byte(text)}}} }
-	hosts := []api.MetalHost{
-		{Name: "one", Address: "192.0.2.1", Disk: api.InstallDisk{Path: "/dev/sda"}},
-		{Name: "two", Address: "192.0.2.2", Disk: api.InstallDisk{Path: "/dev/sda"}},
-		{Name: "three", Address: "192.0.2.3", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"machine":{"sysctls":{"a":"1"}}}`)},
-		{Name: "four", Address: "192.0.2.4", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: patch(`{"apiVersion":"v1alpha1","kind":"HostnameConfig","$patch":"delete"}`)},
-		{Name: "new", Address: "192.0.2.6", Disk: api.InstallDisk{Path: "/dev/sdb"}, Config: &api.Layer{Patches: []api.Patch{
-			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno1","mtu":9000}`)},
-			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"LinkConfig","name":"eno2","mtu":9000}`)},
-			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"VLANConfig","name":"eno1.2","vlanID":2,"parent":"eno1"}`)},
-			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"BridgeConfig","name":"br0"}`)},
-			{Raw: []byte(`{"apiVersion":"v1alpha1","kind":"DummyLinkConfig","name":"dummy0"}`)},
-		}}},
-		{Name: "five", Address: "192.0.2.5", Disk: api.InstallDisk{Path: "/dev/sdb"}},
-	}
-	for _, version := range versions {
-		in := input(t, archive.Files[0].Data, version)
-		together, err := config.NewPool(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, host := range hosts {
-			alone, err := config.NewPool(in)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want, err := alone.Host(host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := together.Host(host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), string(got)); diff != "" {
-				t.Errorf("%s: %s after others:\n%s", version, host.Name, diff)
-			}
-			if host.Config == nil && !strings.Contains(string(got), "hostname: "+string(host.Name)+"\n") {
-				t.Errorf("%s: %s does not have its name", version, host.Name)
-			}
-		}
-	}
-}
-
-// TestKubeletRefusals holds the kubelet's bounds against each other and against the machine.
-func TestKubeletRefusals(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/worker.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	amount := func(cpu, memory string) *api.Resources {
-		return &api.Resources{CPU: resource.MustParse(cpu), Memory: resource.MustParse(memory)}
-	}
-	tests := map[string]struct {
-		kubelet  api.Kubelet
-		capacity *api.Resources
-		want     string
-	}{
-		"fine":                  {api.Kubelet{EvictionHardMemory: "256Mi", EvictionSoftMemory: "512Mi"}, amount("2", "4Gi"), ""},
-		"upside down":           {api.Kubelet{EvictionHardMemory: "20%"}, nil, "pool layer: kubelet.evictionSoftMemory 10% must be more than evictionHardMemory 20%: it is the first to be reached"},
-		"amounts upside down":   {api.Kubelet{EvictionHardMemory: "1Gi", EvictionSoftMemory: "512Mi"}, nil, "pool layer: kubelet.evictionSoftMemory 512Mi must be more than evictionHardMemory 1Gi: it is the first to be reached"},
-		"a share and an amount": {api.Kubelet{EvictionHardMemory: "256Mi"}, nil, "pool layer: kubelet.evictionHardMemory 256Mi and evictionSoftMemory 10% cannot be compared: give both as shares or both as amounts"},
-		"more than there is":    {api.Kubelet{SystemReserved: amount("100m", "4Gi")}, amount("2", "4Gi"), "pool layer: kubelet keeps 100m and 4Gi of a machine that has 2 and 4Gi: nothing would be left for pods"},
-		"of a size not known":   {api.Kubelet{SystemReserved: amount("100m", "4Gi")}, nil, ""},
-		"all of the processor":  {api.Kubelet{KubeReserved: amount("2", "1Gi")}, amount("2", "4Gi"), "pool layer: kubelet keeps 2 and 1Gi of a machine that has 2 and 4Gi: nothing would be left for pods"},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			in := input(t, archive.Files[0].Data, "v1.13.9")
-			in.Pool.Spec.Config, in.Capacity = &api.PoolConfig{Kubelet: &test.kubelet}, test.capacity
-			_, err := render(in)
-			if got := fmt.Sprint(err); test.want == "" && err != nil || test.want != "" && got != test.want {
-				t.Errorf("got  %v\nwant %s", err, test.want)
-			}
-		})
-	}
-}
-
-// TestReservations expects 5% within bounds, and nothing where the size is not known.
-func TestReservations(t *testing.T) {
-	archive, err := txtar.ParseFile("testdata/worker.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tests := map[string]string{"1/4Gi": "50m/256Mi", "4/8Gi": "200m/409Mi", "64/256Gi": "500m/1Gi", "": "none"}
-	for size, want := range tests {
-		in := input(t, archive.Files[0].Data, "v1.13.9")
-		in.Pool.Spec.Config = nil
-		if cpu, memory, known := strings.Cut(size, "/"); known {
-			in.Capacity = &api.Resources{CPU: resource.MustParse(cpu), Memory: resource.MustParse(memory)}
-		}
-		text, err := render(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := "none"
-		if _, after, found := strings.Cut(text, "systemReserved:"); found {
-			fields := strings.Fields(after)
-			got = fields[1] + "/" + fields[3]
-		}
-		if got != want {
-			t.Errorf("a machine of %q: kept %s, want %s", size, got, want)
-		}
-	}
-}
-
 // TestSecretIsMissing expects an error and no empty value.
 func TestSecretIsMissing(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/gateway.txtar")
@@ -398,26 +258,5 @@ func TestSecretIsMissing(t *testing.T) {
 	want := `role layer: service tailscale: variable TS_AUTHKEY: key "authkey" of Secret "tailscale" is not known`
 	if _, err := render(in); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
-	}
-}
-
-// BenchmarkHosts measures what one more host costs beside what all of a pool share.
-func BenchmarkHosts(b *testing.B) {
-	archive, err := txtar.ParseFile("testdata/metal.txtar")
-	if err != nil {
-		b.Fatal(err)
-	}
-	in := input(b, archive.Files[0].Data, "v1.14.1")
-	pool, err := config.NewPool(in)
-	if err != nil {
-		b.Fatal(err)
-	}
-	i := 0
-	for b.Loop() {
-		i++
-		host := api.MetalHost{Name: api.Name(fmt.Sprintf("host-%d", i)), Disk: api.InstallDisk{Path: "/dev/sda"}}
-		if _, err := pool.Host(host); err != nil {
-			b.Fatal(err)
-		}
 	}
 }
