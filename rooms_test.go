@@ -56,17 +56,18 @@ var rooms = map[string]room{
 	"backend":    {may: []string{"api", "talos", "plan"}, never: []string{"sigs.k8s.io/controller-runtime/pkg/manager"}},
 	"controller": {may: []string{"api", "talos", "check", "plan", "backend"}},
 	"autoscale":  {may: []string{"api", "talos", "check", "plan"}},
+	"gather":     {may: []string{"api", "talos", "sops", "check", "adopt"}, never: []string{"net", "net/http", "net/rpc", "net/smtp", "plugin"}},
 	"adopt":      {may: []string{"api", "talos", "sops", "check", "plan", "backend"}, never: slices.Concat(programs, clients)},
-	"cli":        {may: []string{"api", "talos", "sops", "check", "plan", "backend", "adopt"}},
+	"cli":        {may: []string{"api", "talos", "sops", "check", "plan", "backend", "adopt", "gather"}},
 	"web":        {may: []string{"api", "talos", "check", "plan", "backend", "charts"}},
 	"trust":      {},
 	"charts":     {never: slices.Concat(io, chance, clients)},
-	"docs":       {may: []string{"api", "charts"}},
+	"docs":       {may: []string{"api", "charts", "controller", "check"}}, // the page of metrics is made from where they are defined, those of rules from the rules
 	"sim": {may: []string{
-		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts",
+		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "gather", "cli", "web", "trust", "charts",
 	}},
 	"cmd": {may: []string{
-		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "cli", "web", "trust", "charts", "sim",
+		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "gather", "cli", "web", "trust", "charts", "sim",
 	}},
 }
 

@@ -13,7 +13,7 @@ import (
 	"minos.dev/minos/adopt/proof"
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 	"minos.dev/minos/talos/fleet"
 	"minos.dev/minos/talos/redact"
 )
@@ -160,7 +160,7 @@ func read(files map[string][]byte) ([]load.Object, error) {
 		documents, problems = append(documents, found...), append(problems, wrong...)
 	}
 	if len(problems) == 0 {
-		if problems, err = check.References(documents); err != nil {
+		if problems, err = declarations.References(documents); err != nil {
 			return nil, err
 		}
 	}

@@ -30,7 +30,7 @@ the secrets of a folder.`,
 		GroupID: GroupClusters,
 	}
 	cmd.AddCommand(
-		newClusterList(), newClusterDescribe(), newClusterCreate(), newClusterDelete(), newClusterKubeconfig(), newClusterTalosconfig(),
+		newClusterList(), newClusterDescribe(), newClusterCreate(), newClusterDiff(), newClusterDelete(), newClusterKubeconfig(), newClusterTalosconfig(),
 	)
 	return cmd
 }

@@ -14,7 +14,7 @@ import (
 
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // The networks of a cluster that says nothing, as the kind documents them.
@@ -173,7 +173,7 @@ func checkCluster(cluster *api.TalosCluster) error {
 	if err != nil {
 		return err
 	}
-	problems, err := check.References([]*load.Document{document})
+	problems, err := declarations.References([]*load.Document{document})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,6 @@ These commands are about the pools of a management cluster.`,
 		Example: "minos pool list\nminos pool scale workers 5 --wait",
 		GroupID: GroupClusters,
 	}
-	cmd.AddCommand(newPoolList(), newPoolDescribe(), newPoolCreate(), newPoolScale(), newPoolDelete())
+	cmd.AddCommand(newPoolList(), newPoolDescribe(), newPoolCreate(), newPoolDiff(), newPoolScale(), newPoolDelete())
 	return cmd
 }

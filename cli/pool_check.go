@@ -15,7 +15,7 @@ import (
 	"minos.dev/minos/api/load"
 	"minos.dev/minos/api/nearest"
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // places are the places that the namespace's pools can name, of one kind or of both.
@@ -91,7 +91,7 @@ func (l *live) checkPool(cmd *cobra.Command, pool *api.NodePool) error {
 
 // judge holds documents to the rules between them, and has Talos judge what comes of them.
 func judge(documents []*load.Document) error {
-	for _, rules := range []func([]*load.Document) ([]load.Problem, error){check.References, check.Trials} {
+	for _, rules := range []func([]*load.Document) ([]load.Problem, error){declarations.References, declarations.Trials} {
 		problems, err := rules(documents)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"sigs.k8s.io/yaml"
 
@@ -27,23 +28,36 @@ type Roles struct {
 
 // NewRoles returns the built-in roles together with declared ones.
 func NewRoles(declared ...*api.NodeRole) (Roles, error) {
+	shipped, err := builtin()
+	if err != nil {
+		return Roles{}, err
+	}
 	roles := Roles{byName: map[api.Name]*api.NodeRole{}}
-	for _, name := range BuiltinRoleNames() {
-		text, err := BuiltinRole(name)
-		if err != nil {
-			return Roles{}, err
-		}
-		role := &api.NodeRole{}
-		if err := yaml.UnmarshalStrict(text, role); err != nil {
-			return Roles{}, fmt.Errorf("built-in role %s: %w", name, err)
-		}
-		roles.byName[api.Name(name)] = role
+	for name, role := range shipped {
+		roles.byName[name] = role.DeepCopy()
 	}
 	for _, role := range declared {
 		roles.byName[api.Name(role.Name)] = role
 	}
 	return roles, nil
 }
+
+// builtin reads the roles that Minos ships, once: they are part of the program.
+var builtin = sync.OnceValues(func() (map[api.Name]*api.NodeRole, error) {
+	roles := map[api.Name]*api.NodeRole{}
+	for _, name := range BuiltinRoleNames() {
+		text, err := BuiltinRole(name)
+		if err != nil {
+			return nil, err
+		}
+		role := &api.NodeRole{}
+		if err := yaml.UnmarshalStrict(text, role); err != nil {
+			return nil, fmt.Errorf("built-in role %s: %w", name, err)
+		}
+		roles[api.Name(name)] = role
+	}
+	return roles, nil
+})
 
 // BuiltinRoleNames returns the names of the roles that Minos ships, sorted.
 func BuiltinRoleNames() []string {

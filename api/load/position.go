@@ -10,17 +10,20 @@ import (
 )
 
 // LineOf returns the line of a field in its file. A field that is not there has the line of what would hold it.
-func (d *Document) LineOf(path string) int {
-	node := d.root
+func (d *Document) LineOf(path string) int { return d.before + Line(d.root, path) }
+
+// Line is where a field stands in the text that a node was read from. A field that is not there has the line of what would hold
+// it.
+func Line(node *yaml.Node, path string) int {
 	line := node.Line
-	for _, step := range steps(path) {
+	for _, step := range Steps(path) {
 		key, value := child(node, step)
 		if value == nil {
 			break
 		}
 		node, line = value, key.Line
 	}
-	return d.before + line
+	return line
 }
 
 // Problem is a problem of this document at a field.
@@ -28,8 +31,8 @@ func (d *Document) Problem(path, text string) Problem {
 	return Problem{File: d.File, Line: d.LineOf(path), Path: path, Text: text}
 }
 
-// steps cuts a field path such as spec.hosts[0].labels[a.b/c] into its keys and indexes.
-func steps(path string) []string {
+// Steps cuts a field path such as spec.hosts[0].labels[a.b/c] into its keys and indexes.
+func Steps(path string) []string {
 	var found []string
 	for path != "" {
 		if rest, ok := strings.CutPrefix(path, "["); ok {

@@ -40,7 +40,7 @@ const (
 	ConditionConfigurationReady = "ConfigurationReady"
 	// ConditionMachinesReady: there are as many Ready machines as wanted.
 	ConditionMachinesReady = "MachinesReady"
-	// ConditionUpToDate: every machine has the newest revision.
+	// ConditionUpToDate: every machine has the newest revision. A TalosMachine has it too, from when Talos refused one.
 	ConditionUpToDate = "UpToDate"
 )
 

@@ -37,8 +37,9 @@ type KamajiControlPlane struct {
 	Replicas *int32 `json:"replicas,omitempty"`
 
 	// dataStoreName is the Kamaji data store that keeps the cluster's state.
-	// Without it: Kamaji's default one. It cannot change here: moving a cluster's
-	// state to another store is a migration of Kamaji's own.
+	// Without it: Kamaji's default one. The namespace's annotation
+	// minos.dev/data-stores has to name it. It cannot change here: moving a
+	// cluster's state to another store is a migration of Kamaji's own.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: move the state with Kamaji's own data store migration"
 	DataStoreName Name `json:"dataStoreName,omitempty"`

@@ -95,7 +95,8 @@ type SimLocation struct {
 // Place is what every kind of place can have.
 type Place struct {
 	// zone is the failure domain of the place. Its machines get it as the label
-	// topology.kubernetes.io/zone. Changing it is applied live, without a reboot.
+	// topology.kubernetes.io/zone. Changing it is applied live, without a reboot;
+	// machines of a kubevirt pool are replaced.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
@@ -103,7 +104,8 @@ type Place struct {
 	Zone string `json:"zone,omitempty"`
 
 	// network is the network settings that machines need in this place. Changing
-	// them is applied live, without a reboot.
+	// them is applied live, without a reboot; machines of a kubevirt pool are
+	// replaced.
 	// +optional
 	Network *PlaceNetwork `json:"network,omitempty"`
 

@@ -101,14 +101,16 @@ type NodeRoleSpec struct {
 	KernelModules []KernelModule `json:"kernelModules,omitempty"`
 
 	// sysctls are kernel settings, for example vm.nr_hugepages: "1024". Changing
-	// them is applied live, without a reboot.
+	// them is applied live, without a reboot; machines of a kubevirt pool are
+	// replaced.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Sysctls map[string]string `json:"sysctls,omitempty"`
 
 	// services configures extension services. A service that wants a configuration
 	// and has none keeps the machine from ending its boot. Changing it is applied
-	// live: Talos restarts the service, and the machine stays up.
+	// live: Talos restarts the service, and the machine stays up; machines of a
+	// kubevirt pool are replaced.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -121,7 +123,7 @@ type NodeRoleSpec struct {
 	Config *Layer `json:"config,omitempty"`
 
 	// labels are put on the Nodes of the role. Changing them is applied live,
-	// without a reboot.
+	// without a reboot, in every kind of pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`

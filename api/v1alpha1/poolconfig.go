@@ -7,7 +7,7 @@ type PoolConfig struct {
 	Layer `json:",inline"`
 
 	// labels are put on the pool's Nodes. Changing them is applied live, without a
-	// reboot.
+	// reboot, in every kind of pool.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=64
 	Labels map[string]string `json:"labels,omitempty"`
@@ -22,13 +22,13 @@ type PoolConfig struct {
 	Taints []Taint `json:"taints,omitempty"`
 
 	// kubelet is settings of the kubelet. Changing them restarts the kubelet,
-	// without a reboot.
+	// without a reboot; machines of a kubevirt pool are replaced.
 	// +optional
 	Kubelet *Kubelet `json:"kubelet,omitempty"`
 
 	// mirrors are registry mirrors for this pool, in place of the cluster's
 	// mirrors of the same registries. Changing them is applied live, without a
-	// reboot.
+	// reboot; machines of a kubevirt pool are replaced.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32

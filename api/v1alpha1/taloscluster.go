@@ -287,7 +287,7 @@ type Images struct {
 	Installer string `json:"installer,omitempty"`
 
 	// mirrors are registry mirrors for every machine. Changing them is applied
-	// live, without a reboot.
+	// live, without a reboot; machines of kubevirt pools are replaced.
 	// +optional
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=32
@@ -297,7 +297,8 @@ type Images struct {
 
 	// caBundle is certificates, in PEM, that machines and the image import trust
 	// in addition, for a factory or a mirror with a private certificate authority.
-	// Changing it is applied live, without a reboot.
+	// Changing it is applied live, without a reboot; machines of kubevirt pools are
+	// replaced.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
@@ -305,8 +306,9 @@ type Images struct {
 	CABundle string `json:"caBundle,omitempty"`
 
 	// signer is the image of the signer that runs beside a hosted control plane.
-	// Without it: the one of this release. Changing it restarts the control
-	// plane's pods and rolls no machine.
+	// Without it: the one that the operator was started with, and else another
+	// tag or digest of the same repository: it runs in the management cluster.
+	// Changing it restarts the control plane's pods and rolls no machine.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512

@@ -28,10 +28,13 @@ import (
 type flags struct {
 	options             operator.Options
 	kubeconfig          string
-	management          string
+	management, refused string
 	simURL, simTokenEnv string
 	showVersion         bool
 }
+
+// refused are this machine itself and where clouds tell machines their secrets: no API server of a tenant is there.
+const refused = "127.0.0.0/8,::1/128,0.0.0.0/8,::/128,169.254.0.0/16,fe80::/10,fd00:ec2::254/128,168.63.129.16/32"
 
 // run runs the program and returns its exit code: 0 when it was asked to stop, 1 for an error, 2 for a command that makes no sense.
 func run(ctx context.Context, args, environ []string, words io.Writer) int {
@@ -74,6 +77,7 @@ func parse(args []string, words io.Writer) (*flags, error) {
 	set.StringVar(&read.options.Installation, "installation", "minos", "`NAME` that tells this Minos from another that uses the same accounts")
 	set.StringVar(&read.options.SignerImage, "signer-image", "", "`IMAGE` of minos-signer, which runs beside hosted API servers")
 	set.StringVar(&read.management, "management-networks", "", "`LIST` of the management cluster's pod and service networks, which those of clusters must keep clear of")
+	set.StringVar(&read.refused, "refused-networks", refused, "`LIST` of networks to which no kubeconfig of a cluster may lead the operator")
 	set.StringVar(&read.options.Metrics, "metrics", ":8080", "`ADDRESS` of /metrics; 0 is nowhere")
 	set.StringVar(&read.options.Health, "health", ":8081", "`ADDRESS` of /healthz and /readyz; 0 is nowhere")
 	set.StringVar(&read.options.Webhook, "webhook", ":9443", "`ADDRESS` where the webhook listens; empty is nowhere")
@@ -94,15 +98,12 @@ func parse(args []string, words io.Writer) (*flags, error) {
 
 // complete makes of the flags what the operator needs.
 func (f *flags) complete(environ []string) error {
-	for text := range strings.SplitSeq(f.management, ",") {
-		if text == "" {
-			continue
-		}
-		network, err := netip.ParsePrefix(text)
-		if err != nil {
-			return fmt.Errorf("--management-networks: %q is not a network such as 10.244.0.0/16", text)
-		}
-		f.options.Management = append(f.options.Management, network)
+	var err error
+	if f.options.Management, err = networks("--management-networks", f.management); err != nil {
+		return err
+	}
+	if f.options.Refused, err = networks("--refused-networks", f.refused); err != nil {
+		return err
 	}
 	if f.options.SignerImage == "" {
 		return errors.New("--signer-image is needed: the image of minos-signer for hosted clusters")
@@ -126,6 +127,21 @@ func (f *flags) complete(environ []string) error {
 	}
 	f.options.Places[api.MemberSim] = func(context.Context, machine.Location) (backend.Place, error) { return simulated, nil }
 	return nil
+}
+
+// networks reads a list of them.
+func networks(name, list string) (found []netip.Prefix, err error) {
+	for text := range strings.SplitSeq(list, ",") {
+		if text == "" {
+			continue
+		}
+		network, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %q is not a network such as 10.244.0.0/16", name, text)
+		}
+		found = append(found, network)
+	}
+	return found, nil
 }
 
 // reach leads to the management cluster.

@@ -31,7 +31,10 @@ import (
 	"minos.dev/minos/sim/machine"
 )
 
-func TestMain(m *testing.M) { kubetest.MainWith(m, kubetest.Options{ClusterAPI: true}) }
+func TestMain(m *testing.M) {
+	becomeProgram() // where a test starts this program as the operator's
+	kubetest.MainWith(m, kubetest.Options{ClusterAPI: true})
+}
 
 // within bounds a wait on a busy machine. It bounds, and does not measure.
 const within = 5 * time.Minute
@@ -68,6 +71,20 @@ func (w *words) Write(text []byte) (int, error) {
 // newStage brings all of it.
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	s := emptyStage(t)
+	s.start()
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			t.Log(s.words.text.String())
+		}
+	})
+	return s
+}
+
+// emptyStage brings all but the operator.
+func emptyStage(t *testing.T) *stage {
+	t.Helper()
 	kubetest.InstallModule(t, crds.KubeVirt, "")
 	kubetest.InstallModule(t, crds.Kamaji, "")
 	s := &stage{t: t, client: kubetest.Client(t), namespace: kubetest.Namespace(t), words: &words{}}
@@ -88,38 +105,37 @@ func newStage(t *testing.T) *stage {
 		}
 	})
 	s.install()
-	s.start()
-	t.Cleanup(func() {
-		s.stop()
-		if t.Failed() {
-			t.Log(s.words.text.String())
-		}
-	})
 	return s
+}
+
+// applyManifests applies the operator's manifests.
+func applyManifests(t testing.TB, c client.Client) {
+	t.Helper()
+	files, err := fs.Glob(charts.Operator, "minos/operator/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(charts.Operator, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for part := range strings.SplitSeq(string(text), "\n---\n") {
+			object := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(part), object); err != nil {
+				t.Fatalf("%s: %v", file, err)
+			}
+			if err := c.Patch(t.Context(), object, client.Apply, client.FieldOwner("install"), client.ForceOwnership); err != nil { //nolint:staticcheck // objects of any kind
+				t.Fatalf("%s: %v", file, err)
+			}
+		}
+	}
 }
 
 // install gives the operator the rights that its manifests give it.
 func (s *stage) install() {
 	s.t.Helper()
-	files, err := fs.Glob(charts.Operator, "minos/operator/*.yaml")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, file := range files {
-		text, err := fs.ReadFile(charts.Operator, file)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		for part := range strings.SplitSeq(string(text), "\n---\n") {
-			object := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(part), object); err != nil {
-				s.t.Fatalf("%s: %v", file, err)
-			}
-			if err := s.client.Patch(s.t.Context(), object, client.Apply, client.FieldOwner("install"), client.ForceOwnership); err != nil { //nolint:staticcheck // objects of any kind
-				s.t.Fatalf("%s: %v", file, err)
-			}
-		}
-	}
+	applyManifests(s.t, s.client)
 	config, err := clientcmd.LoadFromFile(kubetest.Kubeconfig(s.t))
 	if err != nil {
 		s.t.Fatal(err)
@@ -149,7 +165,8 @@ func (s *stage) start() {
 	go func() {
 		done <- run(ctx, []string{
 			"--kubeconfig", s.kubeconfig, "--namespace", operatorNamespace, "--signer-image", "registry.example.com/minos-signer:test",
-			"--metrics", "0", "--health", "0", "--webhook", webhook, "--webhook-service", "", "--elect=false", "--sim-url", s.centre.URL,
+			"--metrics", "0", "--health", "0", "--webhook", webhook, "--webhook-service", "", "--elect=false",
+			"--refused-networks", "127.0.0.1/32,169.254.0.0/16", "--sim-url", s.centre.URL,
 		}, []string{"MINOS_SIM_TOKEN=" + s.centre.Token}, s.words)
 	}()
 	s.stop = func() {

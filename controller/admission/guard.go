@@ -5,7 +5,6 @@ package admission
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/index"
+	"minos.dev/minos/controller/metrics"
 )
 
 // A Guard answers the API server's questions about our kinds.
@@ -27,22 +27,51 @@ type Guard struct {
 	Decoder admission.Decoder
 	// Now is the clock.
 	Now func() time.Time
+	// Metrics takes what is answered; nil takes nothing.
+	Metrics *metrics.Metrics
 }
+
+// A refusal is why something is refused: the rule, for those who count, and a line, for those who asked. None is the zero one.
+type refusal struct{ rule, text string }
+
+// The rules.
+const (
+	ruleOccupied      = "pools-left"
+	rulePlace         = "place"
+	ruleRole          = "role"
+	ruleCardinality   = "cardinality"
+	ruleConfiguration = "configuration"
+)
+
+// none refuses nothing.
+var none refusal
 
 // Handle answers. What cannot be looked up is no reason to refuse: the controllers will say what is wrong.
 func (g *Guard) Handle(ctx context.Context, request admission.Request) admission.Response {
-	refusal, err := g.judge(ctx, request)
-	switch {
+	refused, err := g.judge(ctx, request)
+	switch kind := counted(request.Kind.Kind); {
 	case err != nil:
-		return admission.Errored(http.StatusInternalServerError, err)
-	case refusal != "":
-		return admission.Denied(refusal)
+		g.Metrics.Admitted(kind, "", "failed")
+		return admission.Allowed("").WithWarnings(fmt.Sprintf("%s %s could not be looked at before it was let in: %s", request.Kind.Kind, request.Name, err.Error()))
+	case refused != none:
+		g.Metrics.Admitted(kind, refused.rule, "refused")
+		return admission.Denied(refused.text)
+	default:
+		g.Metrics.Admitted(kind, "", "allowed")
+		return admission.Allowed("").WithWarnings(g.warnings(ctx, request)...)
 	}
-	return admission.Allowed("")
 }
 
-// judge says in one line why something is refused; empty if it is not.
-func (g *Guard) judge(ctx context.Context, request admission.Request) (string, error) {
+// counted is a kind as it is counted. Whoever can reach the webhook can ask about any, and must not fill a memory with their names.
+func counted(kind string) string {
+	if slices.Contains([]string{"TalosCluster", "NodePool", "NodeRole", string(api.KindLocation), string(api.KindClusterLocation)}, kind) {
+		return kind
+	}
+	return "other"
+}
+
+// judge says why something is refused.
+func (g *Guard) judge(ctx context.Context, request admission.Request) (refusal, error) {
 	switch request.Kind.Kind {
 	case "TalosCluster":
 		if request.Operation == admissionv1.Delete {
@@ -54,31 +83,31 @@ func (g *Guard) judge(ctx context.Context, request admission.Request) (string, e
 	case string(api.KindLocation), string(api.KindClusterLocation):
 		return g.deleteLocation(ctx, request)
 	}
-	return "", nil
+	return none, nil
 }
 
 // deleteCluster refuses while there are pools: their machines would lose their API server before they could be drained.
-func (g *Guard) deleteCluster(ctx context.Context, request admission.Request) (string, error) {
+func (g *Guard) deleteCluster(ctx context.Context, request admission.Request) (refusal, error) {
 	pools, err := g.poolsOf(ctx, request.Namespace, request.Name)
 	if err != nil || len(pools) == 0 {
-		return "", err
+		return none, err
 	}
-	return fmt.Sprintf("TalosCluster %s has the pools %s: delete them first", request.Name, list(pools)), nil
+	return refusal{ruleOccupied, fmt.Sprintf("TalosCluster %s has the pools %s: delete them first", request.Name, list(pools))}, nil
 }
 
 // deleteLocation refuses while there are pools in the place: nobody could remove their machines.
-func (g *Guard) deleteLocation(ctx context.Context, request admission.Request) (string, error) {
+func (g *Guard) deleteLocation(ctx context.Context, request admission.Request) (refusal, error) {
 	if request.Operation != admissionv1.Delete {
-		return "", nil
+		return none, nil
 	}
 	pools := &api.NodePoolList{}
 	if err := g.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Place(api.LocationKind(request.Kind.Kind), request.Namespace, request.Name)}); err != nil {
-		return "", err
+		return none, err
 	}
 	if len(pools.Items) == 0 {
-		return "", nil
+		return none, nil
 	}
-	return fmt.Sprintf("%s %s has the pools %s: delete them first", request.Kind.Kind, request.Name, list(pools.Items)), nil
+	return refusal{ruleOccupied, fmt.Sprintf("%s %s has the pools %s: delete them first", request.Kind.Kind, request.Name, list(pools.Items))}, nil
 }
 
 // poolsOf are the pools that name a cluster, found by an index.
@@ -104,68 +133,68 @@ func list(pools []api.NodePool) string {
 
 // changePool refuses what the pool may not have and what its machines could not join with. What was wrong before the change is
 // no reason to refuse it.
-func (g *Guard) changePool(ctx context.Context, request admission.Request) (string, error) {
+func (g *Guard) changePool(ctx context.Context, request admission.Request) (refusal, error) {
 	changed, before := &api.NodePool{}, &api.NodePool{}
 	if err := g.Decoder.Decode(request, changed); err != nil {
-		return "", err
+		return none, err
 	}
 	if request.Operation == admissionv1.Create {
 		// All that exist came before it, also those of the same second.
 		changed.CreationTimestamp = metav1.NewTime(g.Now().Add(time.Hour))
 	}
-	refusal, err := g.judgePool(ctx, changed)
-	if err != nil || refusal == "" || request.Operation == admissionv1.Create {
-		return refusal, err
+	refused, err := g.judgePool(ctx, changed)
+	if err != nil || refused == none || request.Operation == admissionv1.Create {
+		return refused, err
 	}
 	if !changed.DeletionTimestamp.IsZero() {
-		return "", nil // it only goes on to be deleted
+		return none, nil // it only goes on to be deleted
 	}
 	if err := g.Decoder.DecodeRaw(request.OldObject, before); err != nil {
-		return "", err
+		return none, err
 	}
 	was, err := g.judgePool(ctx, before)
-	if err != nil || was == refusal {
-		return "", err
+	if err != nil || was == refused {
+		return none, err
 	}
-	return refusal, nil
+	return refused, nil
 }
 
 // changeCluster refuses a change that would leave a pool without a configuration that Talos accepts.
-func (g *Guard) changeCluster(ctx context.Context, request admission.Request) (string, error) {
+func (g *Guard) changeCluster(ctx context.Context, request admission.Request) (refusal, error) {
 	if request.Operation != admissionv1.Update {
-		return "", nil
+		return none, nil
 	}
 	changed, before := &api.TalosCluster{}, &api.TalosCluster{}
 	if err := g.Decoder.Decode(request, changed); err != nil {
-		return "", err
+		return none, err
 	}
 	if err := g.Decoder.DecodeRaw(request.OldObject, before); err != nil {
-		return "", err
+		return none, err
 	}
 	if before.Generation == changed.Generation || !changed.DeletionTimestamp.IsZero() {
-		return "", nil
+		return none, nil
 	}
 	pools, err := g.poolsOf(ctx, request.Namespace, request.Name)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	for at := range pools {
-		if refusal := g.loses(ctx, &pools[at], before, changed); refusal != "" {
-			return fmt.Sprintf("NodePool %s could not follow: %s", pools[at].Name, refusal), nil
+		if lost := g.loses(ctx, &pools[at], before, changed); lost != "" {
+			return refusal{ruleConfiguration, fmt.Sprintf("NodePool %s could not follow: %s", pools[at].Name, lost)}, nil
 		}
 	}
-	return "", nil
+	return none, nil
 }
 
 // loses says what a pool's configuration fails with after a change of its cluster that it did not before. A pool that cannot be
 // looked at is not judged.
 func (g *Guard) loses(ctx context.Context, of *api.NodePool, before, changed *api.TalosCluster) string {
-	refusal, err := g.tryPool(ctx, of, changed)
-	if err != nil || refusal == "" {
+	refused, err := g.tryPool(ctx, of, changed)
+	if err != nil || refused == none {
 		return ""
 	}
-	if was, err := g.tryPool(ctx, of, before); err != nil || was != "" {
+	if was, err := g.tryPool(ctx, of, before); err != nil || was != none {
 		return ""
 	}
-	return refusal
+	return refused.text
 }

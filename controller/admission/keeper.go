@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/names"
 )
 
@@ -31,6 +32,8 @@ type Keeper struct {
 	Trust func(ctx context.Context, authorities []byte) error
 	// Now is the clock.
 	Now func() time.Time
+	// Metrics takes when the certificate expires; nil takes nothing.
+	Metrics *metrics.Metrics
 
 	current atomic.Pointer[tls.Certificate]
 }
@@ -93,6 +96,7 @@ func (k *Keeper) Ensure(ctx context.Context) error {
 		return err
 	}
 	k.current.Store(&loaded)
+	k.Metrics.Serves(loaded.Leaf.NotAfter)
 	return nil
 }
 

@@ -18,55 +18,55 @@ import (
 )
 
 // judgePool says why a pool is refused. A cluster or a place that does not exist is waited for.
-func (g *Guard) judgePool(ctx context.Context, wanted *api.NodePool) (string, error) {
-	if refusal, err := g.place(ctx, wanted); err != nil || refusal != "" {
-		return refusal, err
+func (g *Guard) judgePool(ctx context.Context, wanted *api.NodePool) (refusal, error) {
+	if refused, err := g.place(ctx, wanted); err != nil || refused != none {
+		return refused, err
 	}
 	cluster := &api.TalosCluster{}
 	err := g.Client.Get(ctx, client.ObjectKey{Namespace: wanted.Namespace, Name: string(wanted.Spec.ClusterName)}, cluster)
 	if apierrors.IsNotFound(err) {
-		return "", nil
+		return none, nil
 	}
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	whole, err := g.fleet(ctx, wanted, cluster)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	role, err := whole.Role(wanted)
 	if err != nil {
-		return "spec.role: " + err.Error(), nil
+		return refusal{ruleRole, "spec.role: " + err.Error()}, nil
 	}
 	siblings, err := g.poolsOf(ctx, wanted.Namespace, cluster.Name)
 	if err != nil {
-		return "", err
+		return none, err
 	}
-	if refusal := pool.Play(wanted, role, cluster, siblings); refusal != nil {
-		return refusal.Message, nil
+	if refused := pool.Play(wanted, role, cluster, siblings); refused != nil {
+		return refusal{ruleCardinality, refused.Message}, nil
 	}
 	return g.tryPool(ctx, wanted, cluster)
 }
 
 // place says why a place refuses a pool.
-func (g *Guard) place(ctx context.Context, wanted *api.NodePool) (string, error) {
+func (g *Guard) place(ctx context.Context, wanted *api.NodePool) (refusal, error) {
 	spec, err := g.location(ctx, wanted)
 	if err != nil || spec == nil {
-		return "", err
+		return none, err
 	}
 	namespace := &corev1.Namespace{}
 	if err := g.Client.Get(ctx, client.ObjectKey{Name: wanted.Namespace}, namespace); err != nil {
-		return "", client.IgnoreNotFound(err)
+		return none, client.IgnoreNotFound(err)
 	}
 	pools := &api.NodePoolList{}
 	if err := g.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Of(wanted)}); err != nil {
-		return "", err
+		return none, err
 	}
 	granted := pool.Locate(wanted, pool.Placement{Spec: spec, Namespace: namespace.Labels, Pools: pools.Items})
 	if granted.Refusal == nil {
-		return "", nil
+		return none, nil
 	}
-	return granted.Refusal.Message, nil
+	return refusal{rulePlace, granted.Refusal.Message}, nil
 }
 
 // location reads the place that a pool names; nil if it does not exist.
@@ -89,18 +89,18 @@ func (g *Guard) location(ctx context.Context, wanted *api.NodePool) (*api.Locati
 
 // tryPool makes the configuration of a pool's machines with placeholders, and says what is wrong with it: among others a patch
 // that touches what is protected.
-func (g *Guard) tryPool(ctx context.Context, wanted *api.NodePool, cluster *api.TalosCluster) (string, error) {
+func (g *Guard) tryPool(ctx context.Context, wanted *api.NodePool, cluster *api.TalosCluster) (refusal, error) {
 	if spec, err := g.location(ctx, wanted); err != nil || spec == nil {
-		return "", err
+		return none, err
 	}
 	whole, err := g.fleet(ctx, wanted, cluster)
 	if err != nil {
-		return "", err
+		return none, err
 	}
 	if err := whole.Trial(wanted); err != nil {
-		return err.Error(), nil
+		return refusal{ruleConfiguration, err.Error()}, nil
 	}
-	return "", nil
+	return none, nil
 }
 
 // fleet is what decides a pool's configuration.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"minos.dev/minos/controller/apply"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/names"
 )
 
@@ -38,6 +39,8 @@ type Options struct {
 	Listen string
 	// Now is the clock.
 	Now func() time.Time
+	// Metrics takes what is answered, and when the certificate expires; nil takes nothing.
+	Metrics *metrics.Metrics
 }
 
 // A Door is the webhook before it has a manager.
@@ -61,7 +64,7 @@ func NewDoor(options Options) (*Door, error) {
 	d := &Door{options: options, host: host, port: port}
 	d.keeper = &Keeper{
 		Client: options.Client, Secret: client.ObjectKey{Namespace: options.Namespace, Name: "minos-admission"}, Names: d.names(), Now: options.Now,
-		Trust: d.trust,
+		Trust: d.trust, Metrics: options.Metrics,
 	}
 	return d, nil
 }
@@ -86,7 +89,7 @@ func (d *Door) Open(ctx context.Context, mgr ctrl.Manager) error {
 	if err := d.keeper.Ensure(ctx); err != nil {
 		return err
 	}
-	guard := &Guard{Client: mgr.GetClient(), Decoder: admission.NewDecoder(mgr.GetScheme()), Now: d.options.Now}
+	guard := &Guard{Client: mgr.GetClient(), Decoder: admission.NewDecoder(mgr.GetScheme()), Now: d.options.Now, Metrics: d.options.Metrics}
 	mgr.GetWebhookServer().Register(path, &webhook.Admission{Handler: guard})
 	return mgr.Add(d.keeper)
 }
@@ -124,8 +127,9 @@ func configuration(where admissionregistrationv1.WebhookClientConfig) *admission
 			Rules: []admissionregistrationv1.RuleWithOperations{
 				rule("talosclusters", admissionregistrationv1.Update, admissionregistrationv1.Delete),
 				rule("nodepools", admissionregistrationv1.Create, admissionregistrationv1.Update),
-				rule("locations", admissionregistrationv1.Delete),
-				rule("clusterlocations", admissionregistrationv1.Delete),
+				rule("noderoles", admissionregistrationv1.Update),
+				rule("locations", admissionregistrationv1.Update, admissionregistrationv1.Delete),
+				rule("clusterlocations", admissionregistrationv1.Update, admissionregistrationv1.Delete),
 			},
 		}},
 	}

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/hosted"
 	"minos.dev/minos/plan/names"
 	"minos.dev/minos/talos/pki"
@@ -41,16 +42,23 @@ func (t *turn) serving(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	t.expires(metrics.ExpiryTalosAuthority, authority.NotAfter)
 	t.addresses = t.resolve(ctx, current)
 	wanted := hosted.ServingNames(t.cluster, t.view.Endpoint, t.addresses)
-	if renew, _ := hosted.Serving(t.now, current, authority, wanted); !renew {
+	renew, why := hosted.Serving(t.now, current, authority, wanted)
+	if !renew {
+		t.expires(metrics.ExpirySigner, current.NotAfter)
 		return nil
 	}
 	made, err := serve(t.identity, wanted, t.now)
 	if err != nil {
 		return failed(err)
 	}
-	return t.pair(ctx, names.SignerTLS(t.cluster), made.CrtPEM, made.KeyPEM)
+	if err := t.pair(ctx, names.SignerTLS(t.cluster), made.CrtPEM, made.KeyPEM); err != nil {
+		return err
+	}
+	t.renewed(renewal{metrics.ExpirySigner, current != nil, t.now.Add(hosted.ServingLife), why})
+	return nil
 }
 
 // serve makes a serving certificate of the Talos authority, with a new key.
@@ -88,7 +96,10 @@ func (t *turn) access(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if renew, _ := hosted.Access(t.now, accessOf(secret, t.cluster.Name), authority); !renew {
+	current := accessOf(secret, t.cluster.Name)
+	renew, why := hosted.Access(t.now, current, authority)
+	if !renew {
+		t.expires(metrics.ExpiryTalosconfig, current.NotAfter)
 		return nil
 	}
 	text, err := t.identity.Talosconfig(pki.TalosAccess{
@@ -100,8 +111,11 @@ func (t *turn) access(ctx context.Context) error {
 	}
 	made := hosted.Secret(t.cluster, names.Talosconfig(t.cluster), names.PurposeAccess)
 	made.Data = map[string][]byte{TalosconfigKey: text}
-	_, err = t.writer.Apply(ctx, made)
-	return failed(err)
+	if _, err = t.writer.Apply(ctx, made); err != nil {
+		return failed(err)
+	}
+	t.renewed(renewal{metrics.ExpiryTalosconfig, current != nil, t.now.Add(hosted.AccessLife), why})
+	return nil
 }
 
 // accessOf is the certificate in a talosconfig, or nil if there is none that can be read.

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -20,6 +22,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/apply"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/names"
 )
@@ -43,6 +46,7 @@ type Settings struct {
 
 // +kubebuilder:rbac:groups=minos.dev,resources=talosclusters,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=minos.dev,resources=talosclusters/status,verbs=get;patch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=minos.dev,resources=talosclusters/finalizers,verbs=update
 // +kubebuilder:rbac:groups=minos.dev,resources=nodepools;talosmachines,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;list;watch;create;patch;delete
@@ -61,8 +65,14 @@ type Reconciler struct {
 	Tenants *tenant.Clients
 	// Settings are what the operator was started with.
 	Settings Settings
+	// Events tells people; nil tells nobody.
+	Events events.EventRecorder
+	// Metrics takes what is counted and measured; nil takes nothing.
+	Metrics *metrics.Metrics
 
 	watches watches
+	asked   asked
+	left    left
 }
 
 // SetupWithManager has a manager run it. What it is not given it takes from the manager.
@@ -78,7 +88,7 @@ func (r *Reconciler) SetupWithManager(m manager.Manager) error {
 	}
 	built, err := builder.ControllerManagedBy(m).Named("taloscluster").
 		For(&api.TalosCluster{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})). // its status is our own word
-		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(ofPool)).
+		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(ofPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: atOnce}).
 		Build(r)
@@ -91,6 +101,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	cluster := &api.TalosCluster{}
 	if err := r.Client.Get(ctx, request.NamespacedName, cluster); err != nil {
 		r.Tenants.Forget(&api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}})
+		if apierrors.IsNotFound(err) {
+			r.forget(request.NamespacedName)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if cluster.Spec.ControlPlane.Talos != nil {
@@ -110,6 +123,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	turn.run(ctx)
+	turn.measure(ctx)
 	return reconcile.Result{RequeueAfter: r.every()}, turn.tell(ctx)
 }
 

@@ -4,15 +4,13 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,21 +19,6 @@ import (
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/hosted"
 )
-
-// served is the version of a kind that the management cluster serves, which is watched from then on. A kind that it does not
-// serve is waited for.
-func (r *Reconciler) served(kind hosted.Kind) (schema.GroupVersionKind, error) {
-	mapping, err := r.Client.RESTMapper().RESTMapping(kind.Kind, kind.Versions...)
-	if meta.IsNoMatchError(err) {
-		return schema.GroupVersionKind{}, &material.Waiting{
-			For: fmt.Sprintf("the management cluster does not serve %s in %s: install %s", kind.Kind, strings.Join(kind.Versions, " or "), kind.Install),
-		}
-	}
-	if err != nil {
-		return schema.GroupVersionKind{}, fmt.Errorf("look for %s in the management cluster: %w", kind.Kind, err)
-	}
-	return mapping.GroupVersionKind, nil
-}
 
 // part reads the object of a kind that bears the cluster's name, or nil if there is none.
 func (t *turn) part(ctx context.Context, kind hosted.Kind) (*unstructured.Unstructured, error) {
@@ -66,6 +49,9 @@ func (t *turn) controlPlane(ctx context.Context) (metav1.Condition, error) {
 	if err := hosted.Overlap(t.cluster, t.Settings.Management); err != nil {
 		return metav1.Condition{}, &verdict{api.ReasonInvalid, err}
 	}
+	if err := t.allowed(ctx); err != nil {
+		return metav1.Condition{}, err
+	}
 	facts, err := t.facts()
 	if err != nil {
 		return metav1.Condition{}, err
@@ -76,18 +62,36 @@ func (t *turn) controlPlane(ctx context.Context) (metav1.Condition, error) {
 	}
 	facts.KubernetesVersion = next
 	for _, object := range hosted.Objects(t.cluster, facts) {
-		if _, err := t.writer.Apply(ctx, object); err != nil {
+		wrote, err := t.writer.Apply(ctx, object)
+		if err != nil {
 			return metav1.Condition{}, explain(err, facts.Served)
+		}
+		if wrote && object.GetKind() == hosted.ControlPlaneKind.Kind.Kind {
+			t.upgrades(next)
 		}
 	}
 	return hosted.ControlPlaneReady(t.cluster, t.view, held), nil
 }
 
+// allowed says why the cluster may not have what it names of the platform's.
+func (t *turn) allowed(ctx context.Context) error {
+	if t.cluster.Spec.ControlPlane.Kamaji.DataStoreName == "" {
+		return nil
+	}
+	namespace := &corev1.Namespace{}
+	if err := t.Client.Get(ctx, client.ObjectKey{Name: t.cluster.Namespace}, namespace); err != nil {
+		return fmt.Errorf("read namespace %s: %w", t.cluster.Namespace, err)
+	}
+	if err := hosted.DataStore(t.cluster, namespace.Annotations); err != nil {
+		return &verdict{api.ReasonDenied, err}
+	}
+	return nil
+}
+
 // facts are what the objects follow from beside the cluster. Every kind of them must be served.
-func (t *turn) facts() (hosted.Facts, error) {
-	found := hosted.Facts{SignerImage: t.Settings.SignerImage}
-	if images := t.cluster.Spec.Images; found.SignerImage == "" && (images == nil || images.Signer == "") {
-		return found, &verdict{api.ReasonInvalid, errors.New("there is no image of the signer: set spec.images.signer, or start the operator with one")}
+func (t *turn) facts() (found hosted.Facts, err error) {
+	if found.SignerImage, err = hosted.SignerImage(t.cluster, t.Settings.SignerImage); err != nil {
+		return found, &verdict{api.ReasonInvalid, err}
 	}
 	for _, kind := range hosted.Kinds() {
 		served, err := t.served(kind)

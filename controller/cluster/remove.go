@@ -27,8 +27,8 @@ func (t *turn) remove(ctx context.Context) (reconcile.Result, error) {
 	if step.Tokens {
 		left.Tokens = false
 		if err := t.withdrawAll(ctx); err != nil {
-			left.Tokens, left.TokensError = true, err.Error()
-			t.report.Conditions = append(t.report.Conditions, hosted.No(api.ConditionTenantReady, api.ReasonUnreadable, err.Error()))
+			left.Tokens, left.TokensError = true, steady(err)
+			t.report.Conditions = append(t.report.Conditions, hosted.No(api.ConditionTenantReady, api.ReasonUnreadable, steady(err)))
 		}
 		if step = hosted.Remove(t.cluster, left, t.now); step.Tokens {
 			return t.later(ctx, step) // it is tried again, for a while
@@ -45,6 +45,7 @@ func (t *turn) remove(ctx context.Context) (reconcile.Result, error) {
 	err = t.Client.Patch(ctx, t.cluster, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), client.FieldOwner(names.Owner))
 	if err == nil {
 		t.Tenants.Forget(t.cluster)
+		t.announce(hosted.Moment{Reason: momentDeleted, Message: gone(step, left)})
 	}
 	return reconcile.Result{}, client.IgnoreNotFound(err)
 }

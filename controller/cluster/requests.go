@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/material"
@@ -31,6 +30,7 @@ func (t *turn) approve(ctx context.Context, inside client.Client) error {
 		return err
 	}
 	var machines []hosted.Machine
+	var refused []refusal
 	for at := range requests.Items {
 		request := &requests.Items[at]
 		if !hosted.Pending(request) {
@@ -44,7 +44,7 @@ func (t *turn) approve(ctx context.Context, inside client.Client) error {
 			machines = known
 		}
 		if err := hosted.Approve(request, machines); err != nil {
-			ctrllog.FromContext(ctx).V(1).Info("a kubelet's serving certificate is not approved", "request", request.Name, "because", err.Error())
+			refused = append(refused, refusal{request.UID, request.Name, request.CreationTimestamp.Time, err})
 			continue
 		}
 		request.Status.Conditions = append(request.Status.Conditions, certificatesv1.CertificateSigningRequestCondition{
@@ -54,7 +54,9 @@ func (t *turn) approve(ctx context.Context, inside client.Client) error {
 		if err := inside.SubResource("approval").Update(ctx, request); err != nil {
 			return fmt.Errorf("approve %s: %w", request.Name, err)
 		}
+		t.Metrics.Approved()
 	}
+	t.refuse(refused)
 	return nil
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/siderolabs/talos/pkg/machinery/config/generate/secrets"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -36,13 +35,14 @@ func (t *turn) secrets(ctx context.Context) (metav1.Condition, error) {
 // born reads the identity of a cluster. It is made if it is known that there never was one; one that cannot be read or that is
 // gone is never made anew.
 func (t *turn) born(ctx context.Context) (err error) {
-	t.identity, err = material.Identity(ctx, t.Client, t.cluster)
-	if !material.IsWaiting(err) {
-		return err
-	}
-	t.identity, err = material.Identity(ctx, t.Live, t.cluster) // a cache may be late
-	if !material.IsWaiting(err) {
-		return err
+	for _, reader := range []client.Reader{t.Client, t.Live} { // a cache may be late
+		t.identity, err = material.Identity(ctx, reader, t.cluster)
+		if err == nil {
+			return t.own(ctx, reader)
+		}
+		if !material.IsWaiting(err) {
+			return err
+		}
 	}
 	hasAuthority, err := t.exists(ctx, names.TalosCA(t.cluster))
 	if err != nil {
@@ -56,8 +56,24 @@ func (t *turn) born(ctx context.Context) (err error) {
 	if err := t.bear(ctx); err != nil {
 		return err
 	}
-	t.identity, err = material.Identity(ctx, t.Live, t.cluster) // which is what is stored, whoever was first
-	return err
+	if t.identity, err = material.Identity(ctx, t.Live, t.cluster); err != nil { // which is what is stored, whoever was first
+		return err
+	}
+	return t.own(ctx, t.Live)
+}
+
+// own refuses an identity that somebody else has put in the place of the cluster's: they would be the authority of its machines.
+func (t *turn) own(ctx context.Context, reader client.Reader) error {
+	secret := &corev1.Secret{}
+	if err := reader.Get(ctx, client.ObjectKey{Namespace: t.cluster.Namespace, Name: names.Identity(t.cluster)}, secret); err != nil {
+		return fmt.Errorf("read Secret %s: %w", names.Identity(t.cluster), err)
+	}
+	if secret.Labels[names.LabelPurpose] == names.PurposeIdentity && secret.Labels[names.LabelCluster] == t.cluster.Name {
+		return nil
+	}
+	return &verdict{api.ReasonDenied, fmt.Errorf(
+		"the Secret %s was not made by the operator: delete it, so that the cluster can have its identity there; one from a backup needs its labels",
+		secret.Name)}
 }
 
 // exists says whether a Secret exists, by the word of the API server itself.
@@ -75,12 +91,10 @@ func (t *turn) bear(ctx context.Context) error {
 	if err != nil {
 		return &verdict{api.ReasonInvalid, err}
 	}
-	made, err := pki.New(contract, t.now)
+	made, err := pki.NewIdentity(contract, t.now)
 	if err != nil {
 		return failed(err)
 	}
-	made.Bundle.Certs = &secrets.Certs{OS: made.Bundle.Certs.OS}
-	made.Bundle.Secrets = &secrets.Secrets{BootstrapToken: made.Bundle.Secrets.BootstrapToken}
 	text, err := made.Marshal()
 	if err != nil {
 		return failed(err)
@@ -88,7 +102,10 @@ func (t *turn) bear(ctx context.Context) error {
 	secret := hosted.Secret(t.cluster, names.Identity(t.cluster), names.PurposeIdentity)
 	immutable := true
 	secret.Immutable, secret.Data = &immutable, map[string][]byte{names.IdentityKey: text}
-	_, err = t.writer.Create(ctx, secret)
+	born, err := t.writer.Create(ctx, secret)
+	if born {
+		t.announce(hosted.Moment{Reason: momentBorn, Message: "identity and Talos authority were made, and are never made again: keep a backup of Secret " + secret.Name})
+	}
 	return failed(err)
 }
 

@@ -92,7 +92,7 @@ func operate(t testing.TB, c *clock) (stop func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := (&cluster.Reconciler{Settings: settings(c)}).SetupWithManager(m); err != nil {
+	if err := (&cluster.Reconciler{Settings: settings(c), Events: m.GetEventRecorder("minos"), Metrics: measured}).SetupWithManager(m); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

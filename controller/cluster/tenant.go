@@ -84,6 +84,7 @@ func (t *turn) invite(ctx context.Context, inside client.Client) (map[string]tim
 			return nil, err
 		}
 	}
+	t.invitedUntil(plan, live)
 	return plan.Until, withdraw(ctx, inside, plan.Remove)
 }
 

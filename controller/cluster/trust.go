@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -42,10 +43,20 @@ func (t *turn) trust(ctx context.Context) (metav1.Condition, error) {
 	hosts = slices.Compact(hosts)
 	for _, host := range hosts {
 		if err := greet(ctx, host, roots); err != nil {
-			return metav1.Condition{}, failed(fmt.Errorf("the signer does not answer at port %d of %s: %w: %s", hosted.TrustPort, host, err, t.remedy()))
+			return metav1.Condition{}, failed(t.mistrust(host, err))
 		}
 	}
 	return hosted.Yes(api.ConditionTrustReady, fmt.Sprintf("the signer answers at port %d of %s", hosted.TrustPort, strings.Join(hosts, ", "))), nil
+}
+
+// mistrust says why machines would not trust what is at an address. One that answers with a foreign authority is no signer that is
+// away: machines would refuse it, and it them.
+func (t *turn) mistrust(host string, err error) error {
+	if _, foreign := errors.AsType[x509.UnknownAuthorityError](err); foreign {
+		return fmt.Errorf("port %d of %s answers with a certificate of another authority than that of TalosCluster %s, so that no machine would trust it: %s",
+			hosted.TrustPort, host, t.cluster.Name, t.remedy())
+	}
+	return fmt.Errorf("the signer does not answer at port %d of %s: %w: %s", hosted.TrustPort, host, err, t.remedy())
 }
 
 // remedy is where to look when a signer does not answer.

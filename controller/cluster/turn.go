@@ -20,6 +20,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/apply"
 	"minos.dev/minos/controller/material"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/hosted"
 	"minos.dev/minos/plan/names"
 	"minos.dev/minos/talos/pki"
@@ -42,6 +43,7 @@ type turn struct {
 	identity  *pki.Secrets
 	tokens    *corev1.Secret
 	addresses []netip.Addr
+	measured  metrics.Cluster
 }
 
 // A verdict is an error with its consequence.
@@ -173,5 +175,14 @@ func (t *turn) tell(ctx context.Context) error {
 	if equality.Semantic.DeepEqual(before.Status, t.cluster.Status) {
 		return nil
 	}
-	return client.IgnoreNotFound(t.Client.Status().Patch(ctx, t.cluster, client.MergeFrom(before), client.FieldOwner(names.Owner)))
+	moments, patch := hosted.Moments(before.Status, t.cluster.Status), client.MergeFrom(before)
+	if len(moments) > 0 {
+		// Whoever has not seen yet that people heard of it, because a cache is behind, must not tell them again.
+		patch = client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	}
+	if err := t.Client.Status().Patch(ctx, t.cluster, patch, client.FieldOwner(names.Owner)); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	t.announce(moments...)
+	return nil
 }

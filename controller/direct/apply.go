@@ -9,12 +9,14 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/machine"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/pool"
 	"minos.dev/minos/plan/machines"
 	"minos.dev/minos/plan/names"
@@ -51,7 +53,8 @@ func (m *Machines) keep(ctx context.Context, of *api.NodePool, object *api.Talos
 	if err := m.Client.Patch(ctx, object, client.MergeFrom(before)); err != nil {
 		return fmt.Errorf("mark machine %s as kept: %w", object.Name, err)
 	}
-	m.tell(of, corev1.EventTypeWarning, "Kept", fmt.Sprintf("%s failed and is kept for study until somebody deletes it: %s", object.Name, reason))
+	m.tell(of, object, notice{corev1.EventTypeWarning, "Kept", fmt.Sprintf("%s failed and is kept for study until somebody deletes it: %s", object.Name, reason)})
+	m.judge(of, object, metrics.Kept)
 	return nil
 }
 
@@ -73,10 +76,14 @@ func (m *Machines) create(ctx context.Context, wanted pool.Wanted, name, why str
 	if err := controllerutil.SetControllerReference(wanted.Pool, object, m.Client.Scheme()); err != nil {
 		return err
 	}
-	if err := m.Client.Create(ctx, object, client.FieldOwner(names.Owner)); err != nil {
+	err = m.Client.Create(ctx, object, client.FieldOwner(names.Owner))
+	if apierrors.IsAlreadyExists(err) {
+		return nil // somebody who saw the same was faster
+	}
+	if err != nil {
 		return fmt.Errorf("make machine %s: %w", name, err)
 	}
-	m.tell(wanted.Pool, corev1.EventTypeNormal, "Created", fmt.Sprintf("%s: %s", name, why))
+	m.tell(wanted.Pool, object, notice{corev1.EventTypeNormal, "Created", fmt.Sprintf("%s: %s", name, why)})
 	return nil
 }
 
@@ -108,7 +115,11 @@ func seenOf(wanted pool.Wanted, objects []api.TalosMachine, todo machines.Plan, 
 	for at := range objects {
 		object := &objects[at]
 		one := machines.See(object)
-		if isUpToDate(object, wanted.Revision) && !one.Deleting && !one.Kept {
+		switch isNewest := isUpToDate(object, wanted.Revision); {
+		case !isNewest || one.Kept:
+		case one.Deleting:
+			seen.Passing++
+		default:
 			seen.UpToDate++
 		}
 		seen.Machines = append(seen.Machines, saidOf(object, one))
@@ -122,7 +133,7 @@ func seenOf(wanted pool.Wanted, objects []api.TalosMachine, todo machines.Plan, 
 
 // saidOf is what there is to say about one.
 func saidOf(object *api.TalosMachine, one machines.Machine) plan.Machine {
-	said := plan.Machine{Name: one.Name, Ready: one.Available, Failed: one.Failed != "" || one.Kept}
+	said := plan.Machine{Name: one.Name, Ready: one.Available, Failed: one.Failed != "" || one.Kept, Refused: one.Refused}
 	if one.Available {
 		return said
 	}

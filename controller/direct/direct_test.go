@@ -166,3 +166,34 @@ func TestKept(t *testing.T) {
 		t.Errorf("%d machines of which %d are kept, want 2 and 1", len(found), kept)
 	}
 }
+
+// TestTwoAtOnce has two operators that see none of what the other makes: they make the same machines, and not twice as many. What was
+// used up is not given again.
+func TestTwoAtOnce(t *testing.T) {
+	wanted := wantedOf(t, 2)
+	c := kubetest.Client(t)
+	unseeing := &blind{Client: c}
+	for range 2 {
+		other := wanted
+		other.Pool = wanted.Pool.DeepCopy() // as it was read before the first made anything
+		if _, err := (&direct.Machines{Client: unseeing, Truth: unseeing}).Reconcile(t.Context(), other); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := list(t, wanted.Pool.Namespace)
+	if len(first) != 2 {
+		t.Fatalf("%d machines, want 2", len(first))
+	}
+	if err := c.Get(t.Context(), client.ObjectKeyFromObject(wanted.Pool), wanted.Pool); err != nil {
+		t.Fatal(err)
+	}
+	if named := wanted.Pool.Annotations[machines.AnnotationNamed]; named != "2" {
+		t.Errorf("%q names are remembered, want 2", named)
+	}
+	if _, err := (&direct.Machines{Client: unseeing, Truth: unseeing}).Reconcile(t.Context(), wanted); err != nil {
+		t.Fatal(err)
+	}
+	if all := list(t, wanted.Pool.Namespace); len(all) != 4 {
+		t.Errorf("%d machines after those were not seen any more, want 4: a name was given again", len(all))
+	}
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package index is how pools are found in the cache without looking at all of them: by their cluster and by their place.
+// Package index is how pools are found in the cache without looking at all of them: by their cluster, their place and their role.
 package index
 
 import (
@@ -17,6 +17,8 @@ const (
 	Cluster = "spec.clusterName"
 	// Location finds the pools of a place, by [Place], in all namespaces.
 	Location = "spec.locationRef"
+	// Role finds the pools of a role, by its name, in all namespaces.
+	Role = "spec.role"
 )
 
 // Register has a cache keep the indexes. It is called once for a manager.
@@ -24,6 +26,7 @@ func Register(ctx context.Context, indexer client.FieldIndexer) error {
 	for field, key := range map[string]func(*api.NodePool) string{
 		Cluster:  func(pool *api.NodePool) string { return string(pool.Spec.ClusterName) },
 		Location: Of,
+		Role:     func(pool *api.NodePool) string { return string(pool.Spec.Role) },
 	} {
 		err := indexer.IndexField(ctx, &api.NodePool{}, field, func(object client.Object) []string {
 			pool, ok := object.(*api.NodePool)

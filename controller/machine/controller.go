@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -20,6 +21,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/machines"
 )
@@ -54,6 +56,10 @@ type Controller struct {
 	Patience time.Duration
 	// Workers is how many machines are looked at at the same time; zero is 16.
 	Workers int
+	// Events tells people; nil tells nobody.
+	Events events.EventRecorder
+	// Metrics takes what is counted and measured; nil takes nothing.
+	Metrics *metrics.Metrics
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
 

@@ -54,6 +54,10 @@ func testNeverJoins(t *testing.T) {
 		}
 		return w.noNode(ctx, stuck)
 	})
+	if got := w.measured(); got["minos_machine_verdicts_total sim failed"] != 1 || got["minos_machine_verdicts_total sim replaced"] != 1 {
+		t.Errorf("the machine was not counted as failed and replaced, once: %v", got)
+	}
+	w.wantTold("NodePool Deleted", stuck+": it has not become ready within 20m0s")
 }
 
 // ahead sets the operator's clock.

@@ -3,11 +3,13 @@
 package machine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "minos.dev/minos/api/v1alpha1"
@@ -36,6 +38,21 @@ func testPoolBecomesReady(t *testing.T) {
 		}
 		checkStatus(t, w, one)
 		checkNode(t, w, one)
+	}
+	w.wantJoins(3)
+	w.kill()
+	w.run() // which counts and tells nothing again
+	w.addReplica()
+	w.eventually(w.ready(4))
+	w.wantJoins(4)
+}
+
+// addReplica wants one machine more.
+func (w *world) addReplica() {
+	w.t.Helper()
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, *w.pool.Spec.Replicas+1)
+	if err := w.client.Patch(w.t.Context(), w.pool.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); err != nil {
+		w.t.Fatal(err)
 	}
 }
 

@@ -44,6 +44,7 @@ func testOrphan(t *testing.T) {
 		}
 		return errors.New("nobody told of the orphan")
 	})
+	w.wantMeasured("minos_leftovers instance", 1)
 	if found := len(w.cloud.Instances()); found != 3 {
 		t.Fatalf("%d instances are there, want all 3", found)
 	}
@@ -61,6 +62,8 @@ func testOrphan(t *testing.T) {
 			t.Errorf("the wrong one was removed")
 		}
 	}
+	w.wantMeasured("minos_leftovers instance", 0)
+	w.wantMeasured("minos_leftovers_removed_total instance", 1)
 }
 
 // testVanished removes a Node whose instance is gone, and not one that nobody here made.
@@ -80,6 +83,7 @@ func testVanished(t *testing.T) {
 	w.run()
 	w.eventually(func(ctx context.Context) error { return w.noNode(ctx, gone) })
 	w.eventually(w.ready(1))
+	w.wantMeasured("minos_leftovers_removed_total node", 1)
 	if err := w.nodes.Get(t.Context(), client.ObjectKey{Name: other}, &corev1.Node{}); err != nil {
 		t.Error(err)
 	}

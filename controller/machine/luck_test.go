@@ -75,6 +75,9 @@ func testDies(t *testing.T) {
 		}
 		return w.noNode(ctx, dead)
 	})
+	w.wantTold("TalosMachine Failed", "the machine counts as failed: the place")
+	w.wantMeasured("minos_machine_verdicts_total sim failed", 1)
+	w.wantMeasured("minos_machine_verdicts_total sim replaced", 1)
 }
 
 // touch has a machine looked at now.

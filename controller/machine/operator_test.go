@@ -53,12 +53,15 @@ func (w *world) run() {
 	tenants := tenant.New(m.GetAPIReader())
 	one := &machine.Controller{
 		Client: m.GetClient(), Secrets: m.GetAPIReader(), Tenants: tenants, Places: places, Installation: "test", Patience: w.options.patience, Now: w.now,
+		Events: m.GetEventRecorder("minos"), Metrics: w.measures,
 	}
 	left := &nodes.Controller{
 		Client: m.GetClient(), Truth: m.GetAPIReader(), Tenants: tenants, Places: places, Installation: "test", Interval: 300 * time.Millisecond,
-		Grace: w.options.grace, ReportOnly: w.options.reportOnly, Events: m.GetEventRecorder("minos"),
+		Grace: w.options.grace, ReportOnly: w.options.reportOnly, Events: m.GetEventRecorder("minos"), Metrics: w.measures,
 	}
-	all := &pools{world: w, machines: &direct.Machines{Client: m.GetClient(), Truth: m.GetAPIReader(), Events: m.GetEventRecorder("minos"), Now: w.now}}
+	all := &pools{world: w, machines: &direct.Machines{
+		Client: m.GetClient(), Truth: m.GetAPIReader(), Events: m.GetEventRecorder("minos"), Metrics: w.measures, Now: w.now,
+	}}
 	err = errors.Join(one.SetupWithManager(m), all.setup(m))
 	if !w.options.withoutNodes {
 		err = errors.Join(err, left.SetupWithManager(m))

@@ -58,7 +58,7 @@ func (c *Controller) scope(ctx context.Context, object *api.TalosMachine) (*scop
 	}
 	// Words that cannot be read are found out about when the place is to be asked: an end needs none.
 	s.words, _ = parseWords(object.Annotations[machines.AnnotationWanted])
-	return s, nil
+	return s, s.disown(ctx)
 }
 
 // owner is whom the instance belongs to. The cluster itself says it, as long as it is there.
@@ -100,8 +100,9 @@ func (s *scope) mark(ctx context.Context, change func(*api.TalosMachine)) error 
 	before := s.machine.DeepCopy()
 	change(s.machine)
 	patch := client.MergeFrom(before)
-	if !slices.Equal(before.Finalizers, s.machine.Finalizers) {
-		patch = client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}) // the list is written whole
+	if !slices.Equal(before.Finalizers, s.machine.Finalizers) || isNews(before, s.machine) {
+		// The list is written whole; and what is announced must not be written again by whoever has not seen it yet.
+		patch = client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	}
 	if err := s.Client.Patch(ctx, s.machine, patch); err != nil {
 		return err
@@ -142,7 +143,7 @@ func (s *scope) tell(ctx context.Context) error {
 	if !first && said == why && was == (why != "") {
 		return nil
 	}
-	return s.mark(ctx, func(object *api.TalosMachine) {
+	err := s.mark(ctx, func(object *api.TalosMachine) {
 		delete(object.Annotations, machines.AnnotationUnhealthy)
 		if why != "" {
 			metav1.SetMetaDataAnnotation(&object.ObjectMeta, machines.AnnotationUnhealthy, why)
@@ -151,6 +152,10 @@ func (s *scope) tell(ctx context.Context) error {
 			metav1.SetMetaDataAnnotation(&object.ObjectMeta, machines.AnnotationJoined, s.now().UTC().Format(time.RFC3339))
 		}
 	})
+	if err == nil {
+		s.announce(first, said, why)
+	}
+	return err
 }
 
 // set sets a condition.

@@ -22,6 +22,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
 	place "minos.dev/minos/backend/sim"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/machines"
 	"minos.dev/minos/plan/names"
 	"minos.dev/minos/sim/cloud"
@@ -71,6 +72,7 @@ func TestMachines(t *testing.T) {
 		"rolls":                       testRolls,
 		"never joins":                 testNeverJoins,
 		"is revised live":             testIsRevisedLive,
+		"is refused live":             testIsRefusedLive,
 		"steady state writes nothing": testSteadyStateWritesNothing,
 		"end":                         testEnd,
 		"end of a dead tenant":        testEndOfADeadTenant,
@@ -99,6 +101,7 @@ type world struct {
 	cluster   *api.TalosCluster
 	pool      *api.NodePool
 	options   options
+	measures  *metrics.Metrics // of all operators
 
 	mutex    sync.Mutex
 	revision string
@@ -125,7 +128,7 @@ type options struct {
 // newWorld declares a cluster, a location and a pool. No operator runs yet.
 func newWorld(t *testing.T, o options) *world {
 	t.Helper()
-	w := &world{t: t, client: kubetest.Client(t), namespace: kubetest.Namespace(t), tenant: theTenant, options: o, kill: func() {}}
+	w := &world{t: t, client: kubetest.Client(t), namespace: kubetest.Namespace(t), tenant: theTenant, options: o, kill: func() {}, measures: metrics.New(nil)}
 	var err error
 	w.nodes, err = client.New(theTenant.Plane.Config(), client.Options{})
 	if err != nil {
@@ -133,6 +136,7 @@ func newWorld(t *testing.T, o options) *world {
 	}
 	w.openCloud()
 	w.declare()
+	w.measures.Cluster(client.ObjectKeyFromObject(w.cluster), metrics.Cluster{}) // as the controller of clusters does
 	t.Cleanup(func() { w.kill(); w.clean() })
 	return w
 }

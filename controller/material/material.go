@@ -85,7 +85,7 @@ func KubernetesCA(ctx context.Context, reader client.Reader, cluster *api.TalosC
 	}
 	config, err := clientcmd.Load(text)
 	if err != nil {
-		return nil, fmt.Errorf("key %s of Secret %s: %w", field, name, err)
+		return nil, fmt.Errorf("key %s of Secret %s is not a kubeconfig", field, name) // why would quote from the Secret
 	}
 	current := config.Contexts[config.CurrentContext]
 	if current == nil || config.Clusters[current.Cluster] == nil || len(config.Clusters[current.Cluster].CertificateAuthorityData) == 0 {

@@ -25,6 +25,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
 	"minos.dev/minos/controller/machine"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/machines"
 	"minos.dev/minos/plan/names"
@@ -40,7 +41,7 @@ const (
 type Controller struct {
 	// Client reads from a cache.
 	Client client.Client
-	// Truth reads what is so now: nothing is removed on the word of a cache.
+	// Truth reads what is so now: nothing is removed on the word of a cache. It is asked only when something is to be removed.
 	Truth client.Reader
 	// Tenants reaches the API servers of clusters.
 	Tenants *tenant.Clients
@@ -54,6 +55,8 @@ type Controller struct {
 	ReportOnly bool
 	// Events tells people; nil tells nobody.
 	Events events.EventRecorder
+	// Metrics takes what is left over and removed; nil takes nothing.
+	Metrics *metrics.Metrics
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
 
@@ -86,10 +89,10 @@ func (c *Controller) Reconcile(ctx context.Context, cluster *api.TalosCluster) (
 	return reconcile.Result{RequeueAfter: every}, nil
 }
 
-// machines are those of a cluster, by name, as they are now.
+// machines are those of a cluster, by name, as far as the cache knows. Before something is removed, the API server is asked.
 func (c *Controller) machines(ctx context.Context, cluster *api.TalosCluster) (map[string]*api.TalosMachine, error) {
 	var all api.TalosMachineList
-	err := c.Truth.List(ctx, &all, client.InNamespace(cluster.Namespace), client.MatchingLabels{names.LabelCluster: cluster.Name})
+	err := c.Client.List(ctx, &all, client.InNamespace(cluster.Namespace), client.MatchingLabels{names.LabelCluster: cluster.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list the machines of cluster %s: %w", cluster.Name, err)
 	}

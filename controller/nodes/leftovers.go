@@ -19,6 +19,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
 	"minos.dev/minos/controller/machine"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/machines"
 )
 
@@ -45,12 +46,17 @@ func (c *Controller) nodes(ctx context.Context, cluster *api.TalosCluster, known
 		found[node.Name] = node
 		left = append(left, c.ask(ctx, cluster, node, places))
 	}
+	c.Metrics.Left(client.ObjectKeyFromObject(cluster), metrics.Node, len(left))
 	verdicts := machines.Vanished(left, len(all.Items))
 	for _, one := range verdicts.Remove {
 		node := found[one.Name]
+		if claimed, err := c.claimed(ctx, cluster, node.Name); claimed || err != nil {
+			return err // all of it is looked at again, with a cache that knows more
+		}
 		if err := client.IgnoreNotFound(tenant.Delete(ctx, node, client.Preconditions{UID: &node.UID})); err != nil {
 			return fmt.Errorf("delete Node %s: %w", node.Name, err)
 		}
+		c.Metrics.Removed(metrics.Node)
 	}
 	c.tell(cluster, aboutNodes, say(verdicts, "was removed"))
 	return nil
@@ -106,12 +112,14 @@ func isReady(node *corev1.Node) bool {
 func (c *Controller) orphans(ctx context.Context, cluster *api.TalosCluster, known map[string]*api.TalosMachine, places map[string]backend.Place) error {
 	var texts []string
 	var failed []error
+	count, complete := 0, true
 	for _, where := range slices.Sorted(maps.Keys(places)) {
 		place := places[where]
 		listing, cancel := context.WithTimeout(ctx, calling)
 		all, err := place.List(listing, c.owner(cluster))
 		cancel()
 		if err != nil {
+			complete = false
 			failed = append(failed, fmt.Errorf("list the instances of cluster %s in %s: %w", cluster.Name, where, err))
 			continue
 		}
@@ -119,6 +127,7 @@ func (c *Controller) orphans(ctx context.Context, cluster *api.TalosCluster, kno
 			return known[instance.Name] != nil || instance.State == backend.Deleting
 		}
 		unclaimed := slices.DeleteFunc(slices.Clone(all), claimed)
+		count += len(unclaimed)
 		verdicts := c.judge(unclaimed, len(all))
 		will := "is removed"
 		if c.ReportOnly {
@@ -131,6 +140,9 @@ func (c *Controller) orphans(ctx context.Context, cluster *api.TalosCluster, kno
 			at := slices.IndexFunc(unclaimed, func(instance backend.Instance) bool { return instance.Name == one.Name })
 			failed = append(failed, c.remove(ctx, cluster, place, unclaimed[at]))
 		}
+	}
+	if complete {
+		c.Metrics.Left(client.ObjectKeyFromObject(cluster), metrics.Instance, count)
 	}
 	c.tell(cluster, aboutOrphans, strings.Join(texts, "; "))
 	return errors.Join(failed...)
@@ -145,13 +157,24 @@ func (c *Controller) judge(unclaimed []backend.Instance, all int) machines.Verdi
 	return machines.Orphans(left, all, cmp.Or(c.Grace, Grace), c.now())
 }
 
+// claimed says whether there is a machine of a name, by the word of the API server itself.
+func (c *Controller) claimed(ctx context.Context, cluster *api.TalosCluster, name string) (bool, error) {
+	err := c.Truth.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, &api.TalosMachine{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for machine %s: %w", name, err)
+	}
+	return true, nil
+}
+
 // remove has an instance removed, unless a machine that was made meanwhile claims it.
 func (c *Controller) remove(ctx context.Context, cluster *api.TalosCluster, place backend.Place, instance backend.Instance) error {
 	if c.ReportOnly {
 		return nil
 	}
-	err := c.Truth.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: instance.Name}, &api.TalosMachine{})
-	if !apierrors.IsNotFound(err) {
+	if claimed, err := c.claimed(ctx, cluster, instance.Name); claimed || err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, calling)
@@ -159,5 +182,6 @@ func (c *Controller) remove(ctx context.Context, cluster *api.TalosCluster, plac
 	if err := place.Delete(ctx, c.owner(cluster), instance.ID); err != nil {
 		return fmt.Errorf("delete instance %s: %w", instance.Name, err)
 	}
+	c.Metrics.Removed(metrics.Instance)
 	return nil
 }

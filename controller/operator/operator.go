@@ -28,6 +28,7 @@ import (
 	"minos.dev/minos/controller/direct"
 	"minos.dev/minos/controller/index"
 	"minos.dev/minos/controller/machine"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/nodes"
 	"minos.dev/minos/controller/pool"
 	"minos.dev/minos/controller/tenant"
@@ -43,6 +44,8 @@ type Options struct {
 	SignerImage string
 	// Management are the networks of the management cluster.
 	Management []netip.Prefix
+	// Refused are the networks to which no cluster's kubeconfig may lead.
+	Refused []netip.Prefix
 	// Places are those in which machines are made directly.
 	Places machine.Places
 	// Metrics and Health are where those are served; "0" and empty mean nowhere.
@@ -82,10 +85,15 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		Client:         client.Options{Cache: &client.CacheOptions{Unstructured: true}},
 		LeaderElection: options.Elect, LeaderElectionID: "minos-operator", LeaderElectionNamespace: options.Namespace, LeaderElectionReleaseOnCancel: true,
 	}
+	measures, err := metrics.Shared()
+	if err != nil {
+		return fmt.Errorf("register the metrics: %w", err)
+	}
 	var door *admission.Door
 	if options.Webhook != "" {
 		door, err = admission.NewDoor(admission.Options{
 			Client: direct, Namespace: options.Namespace, Service: options.WebhookService, Listen: options.Webhook, Now: time.Now,
+			Metrics: measures,
 		})
 		if err != nil {
 			return err
@@ -104,25 +112,27 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 			return fmt.Errorf("open the webhook: %w", err)
 		}
 	}
-	if err := errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("alive", healthz.Ping), controllers(mgr, options)); err != nil {
+	if err := errors.Join(mgr.AddHealthzCheck("alive", healthz.Ping), mgr.AddReadyzCheck("alive", healthz.Ping), controllers(mgr, options, measures)); err != nil {
 		return err
 	}
 	return mgr.Start(ctx)
 }
 
 // controllers gives the manager all controllers.
-func controllers(mgr ctrl.Manager, options Options) error {
-	recorder := mgr.GetEventRecorder("minos-operator")
+func controllers(mgr ctrl.Manager, options Options, measures *metrics.Metrics) error {
+	recorder := brief{mgr.GetEventRecorder("minos-operator")}
 	tenants := tenant.New(mgr.GetClient())
-	machines := &direct.Machines{Client: mgr.GetClient(), Truth: mgr.GetAPIReader(), Events: recorder}
-	clusters := &cluster.Reconciler{Tenants: tenants, Settings: cluster.Settings{SignerImage: options.SignerImage, Management: options.Management}}
-	pools := &pool.Reconciler{Client: mgr.GetClient(), Direct: machines, Tenants: tenants, Events: recorder}
+	tenants.Refused = options.Refused
+	machines := &direct.Machines{Client: mgr.GetClient(), Truth: mgr.GetAPIReader(), Events: recorder, Metrics: measures}
+	clusters := &cluster.Reconciler{Tenants: tenants, Events: recorder, Metrics: measures, Settings: cluster.Settings{SignerImage: options.SignerImage, Management: options.Management}}
+	pools := &pool.Reconciler{Client: mgr.GetClient(), Direct: machines, Tenants: tenants, Events: recorder, Metrics: measures}
 	single := &machine.Controller{
 		Client: mgr.GetClient(), Secrets: mgr.GetClient(), Tenants: tenants, Places: options.Places, Installation: options.Installation,
+		Events: recorder, Metrics: measures,
 	}
 	leftovers := &nodes.Controller{
 		Client: mgr.GetClient(), Truth: mgr.GetAPIReader(), Tenants: tenants, Places: options.Places, Installation: options.Installation,
-		ReportOnly: options.ReportOnly, Events: recorder,
+		ReportOnly: options.ReportOnly, Events: recorder, Metrics: measures,
 	}
 	return errors.Join(clusters.SetupWithManager(mgr), pools.SetupWithManager(mgr), single.SetupWithManager(mgr), leftovers.SetupWithManager(mgr))
 }

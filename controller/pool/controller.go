@@ -17,6 +17,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/apply"
+	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/names"
 )
@@ -50,12 +51,15 @@ type Reconciler struct {
 	Tenants *tenant.Clients
 	// Events takes what happens; nil means nobody.
 	Events events.EventRecorder
+	// Metrics takes what is counted and measured; nil means nobody.
+	Metrics *metrics.Metrics
 	// Now is the clock; nil means the real one.
 	Now func() time.Time
 
 	writer   *apply.Writer
 	watching watching
 	uses     uses
+	noticed  noticed
 	begin    sync.Once
 }
 
@@ -79,6 +83,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request ctrl.Request) (recon
 	if err := r.Client.Get(ctx, request.NamespacedName, pool); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.uses.forget(request.NamespacedName)
+			r.Metrics.ForgetPool(request.NamespacedName)
+			r.noticed.forget(request.NamespacedName)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}

@@ -87,11 +87,13 @@ func (t *turn) findLocation(ctx context.Context) (*plan.Refusal, error) {
 		return nil, fmt.Errorf("read namespace %s: %w", t.pool.Namespace, err)
 	}
 	at.Namespace = namespace.Labels
-	pools := &api.NodePoolList{}
-	if err := t.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Of(t.pool)}); err != nil {
-		return nil, fmt.Errorf("list the pools of %s %s: %w", reference.Kind, reference.Name, err)
+	if plan.IsShared(at.Spec) { // or thousands would be looked at for each of them
+		pools := &api.NodePoolList{}
+		if err := t.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Of(t.pool)}); err != nil {
+			return nil, fmt.Errorf("list the pools of %s %s: %w", reference.Kind, reference.Name, err)
+		}
+		at.Pools = pools.Items
 	}
-	at.Pools = pools.Items
 	t.grant = plan.Locate(t.pool, at)
 	if t.grant.Held {
 		return t.grant.Refusal, nil
@@ -160,7 +162,10 @@ func (t *turn) findRole(ctx context.Context) (*plan.Refusal, error) {
 	if refusal := plan.Play(t.pool, t.role, t.cluster, siblings.Items); refusal != nil {
 		return refusal, nil
 	}
-	if t.wanted.Image, err = imageOf(t.cluster, t.pool, t.role); err != nil {
+	if refusal, err := t.hold(ctx); refusal != nil || err != nil {
+		return refusal, err
+	}
+	if err := t.boot(); err != nil {
 		return plan.Refuse(api.ReasonInvalid, "%s", err.Error()), nil
 	}
 	t.say(plan.True(api.ConditionRoleReady, "role %s", t.role.Name))

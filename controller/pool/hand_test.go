@@ -183,11 +183,11 @@ func (s *stage) list(ctx context.Context, kind schema.GroupVersionKind) ([]unstr
 	return found.Items, err
 }
 
-// again looks at a pool once more, and says what that wrote.
-func (s *stage) again(name string) (wrote []any) {
+// again looks at the pool once more, and says what that wrote.
+func (s *stage) again() (wrote []any) {
 	s.t.Helper()
 	before := s.writes.Load()
-	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: name}}
+	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: s.namespace, Name: "workers"}}
 	if _, err := s.reconciler.Reconcile(s.t.Context(), request); err != nil {
 		s.t.Fatal(err)
 	}

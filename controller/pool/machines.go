@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +24,7 @@ func (t *turn) look(ctx context.Context) (err error) {
 	if t.pool.Spec.Machine.KubeVirt == nil {
 		return nil
 	}
-	if t.missing, err = t.watching.ensure(t.Client, virtual.Kinds(t.pool)); err != nil || len(t.missing) > 0 {
+	if t.missing, err = t.watching.ensure(t.Client, virtual.Kinds(t.pool), t.noticed.watch); err != nil || len(t.missing) > 0 {
 		return err
 	}
 	if t.live, err = observe(ctx, t.cached(), t.pool); err != nil {
@@ -109,7 +108,7 @@ func (t *turn) makeVirtual(ctx context.Context) (*plan.Refusal, error) {
 	}
 	t.objects, err = virtual.For(virtual.Input{
 		Cluster: t.cluster, Pool: t.pool, Role: t.role, Location: *t.location, Revision: t.wanted.Revision, Configuration: t.wanted.Configuration,
-		Granted: t.wanted.Replicas, Have: t.have(), Size: size, Budget: t.wanted.Budget,
+		Granted: t.wanted.Replicas, Have: t.have(), Kept: t.live.Kept(), Size: size, Budget: t.wanted.Budget,
 	})
 	if err != nil {
 		return plan.Refuse(api.ReasonInvalid, "%s", err.Error()), nil
@@ -144,16 +143,11 @@ func (t *turn) applyVirtual(ctx context.Context) error {
 	if err := t.takeReplicas(ctx); err != nil {
 		return err
 	}
-	wrote, err := t.writer.Apply(ctx, t.objects.Deployment)
-	if err != nil {
+	if _, err := t.writer.Apply(ctx, t.objects.Deployment); err != nil {
 		return err
 	}
-	if wrote {
-		if cause := t.live.Rolls(t.objects.Deployment); cause != "" {
-			t.event(corev1.EventTypeNormal, "RolloutBegun", cause)
-		}
-	}
-	_, err = t.writer.Apply(ctx, t.objects.Health)
+	t.cause = t.live.Rolls(t.objects.Deployment)
+	_, err := t.writer.Apply(ctx, t.objects.Health)
 	return err
 }
 
@@ -200,7 +194,7 @@ func (t *turn) size(ctx context.Context) (*api.Resources, error) {
 	if declared.Resources != nil {
 		return declared.Resources, nil
 	}
-	if missing, err := t.watching.ensure(t.Client, map[schema.GroupVersionKind]string{virtual.InstancetypeKind: "KubeVirt"}); err != nil || len(missing) > 0 {
+	if missing, err := t.watching.ensure(t.Client, map[schema.GroupVersionKind]string{virtual.InstancetypeKind: "KubeVirt"}, labelled); err != nil || len(missing) > 0 {
 		return nil, err
 	}
 	found := empty(virtual.InstancetypeKind)

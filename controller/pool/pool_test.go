@@ -39,8 +39,8 @@ func (s *stage) says(name, kind, reason, text string) {
 }
 
 // settled wants so many machines, all Ready Nodes of the newest revision, and nothing left of others.
-func (s *stage) settled(ctx context.Context, name string, count int32) error {
-	found, err := s.get(ctx, name)
+func (s *stage) settled(ctx context.Context, count int32) error {
+	found, err := s.get(ctx, "workers")
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (s *stage) revisions(ctx context.Context) ([]string, error) {
 // wait wants the pool to settle.
 func (s *stage) wait(count int32) {
 	s.t.Helper()
-	kubetest.Eventually(s.t, within, func(ctx context.Context) error { return s.settled(ctx, "workers", count) })
+	kubetest.Eventually(s.t, within, func(ctx context.Context) error { return s.settled(ctx, count) })
 }
 
 // TestLifeOfAPool takes a pool from before its cluster exists to when nothing is left of it.
@@ -116,16 +116,19 @@ func TestLifeOfAPool(t *testing.T) {
 	s.activate("workers")
 	s.wait(2)
 	s.labelled()
-	for _, wrote := range s.again("workers") {
+	for _, wrote := range s.again() {
 		t.Errorf("a second pass wrote: %v", wrote)
 	}
 
+	before := measures(t)
 	s.scales()
 	s.autoscales()
 	s.rolls()
+	s.rolledTwice(before)
 	s.moves()
 	s.breaks()
 	s.deletes()
+	s.unmeasured()
 }
 
 // labelled wants the Nodes to have the role that a kubelet may not give itself.
@@ -163,7 +166,7 @@ func (s *stage) autoscales() {
 		s.t.Fatal(err)
 	}
 	s.wait(2)
-	for _, wrote := range s.again("workers") {
+	for _, wrote := range s.again() {
 		s.t.Errorf("a pass over an autoscaled pool wrote: %v", wrote)
 	}
 	s.patch(`{"spec":{"replicas":1,"autoscaling":null}}`)
@@ -188,7 +191,7 @@ func (s *stage) moves() {
 		if err != nil || len(after) != 1 || after[0].GetName() != before[0].GetName() || after[0].GetUID() == before[0].GetUID() {
 			return fmt.Errorf("%d templates, %w", len(after), err)
 		}
-		return s.settled(ctx, "workers", 2)
+		return s.settled(ctx, 2)
 	})
 	if now := s.machines(); !slices.Equal(now, were) {
 		s.t.Errorf("the machines are %v, and were %v", now, were)
@@ -208,41 +211,6 @@ func (s *stage) machines() []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// rolls changes the configuration and then the machine, and wants all machines to be replaced one by one.
-func (s *stage) rolls() {
-	s.t.Helper()
-	s.patch(`{"spec":{"replicas":2}}`)
-	s.wait(2)
-	first, err := s.get(s.t.Context(), "workers")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.patch(`{"spec":{"config":{"labels":{"example.com/tier":"front"}}}}`)
-	kubetest.Eventually(s.t, within, func(ctx context.Context) error {
-		machines, err := s.list(ctx, virtual.MachineKind)
-		if err != nil {
-			return err
-		}
-		if len(machines) > 3 {
-			s.t.Errorf("%d machines: the limit is two and a surge of one", len(machines))
-		}
-		return s.settled(ctx, "workers", 2)
-	})
-	second, err := s.get(s.t.Context(), "workers")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if first.Status.Revision == second.Status.Revision {
-		s.t.Error("the revision did not change")
-	}
-	nodes, err := s.tenant.CoreV1().Nodes().List(s.t.Context(), metav1.ListOptions{LabelSelector: "example.com/tier=front"})
-	if err != nil || len(nodes.Items) != 2 {
-		s.t.Errorf("%d nodes have the label, %v", len(nodes.Items), err)
-	}
-	s.patch(`{"spec":{"machine":{"kubevirt":{"size":{"resources":{"memory":"6Gi"}}}}}}`)
-	s.wait(2)
 }
 
 // breaks gives the pool a layer that is refused, and wants nothing to change but what it says.

@@ -4,6 +4,7 @@ package pool
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -47,6 +48,7 @@ func (r *Reconciler) remove(ctx context.Context, pool *api.NodePool) (reconcile.
 		return reconcile.Result{RequeueAfter: soon}, err
 	}
 	r.uses.forget(client.ObjectKeyFromObject(pool))
+	r.noticed.forget(client.ObjectKeyFromObject(pool))
 	before := pool.DeepCopy()
 	controllerutil.RemoveFinalizer(pool, names.Finalizer)
 	err = r.Client.Patch(ctx, pool, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
@@ -62,6 +64,7 @@ func (t *turn) removeMachines(ctx context.Context) (left string, err error) {
 		return "", nil
 	}
 	count, err := t.Direct.Delete(ctx, t.pool)
+	t.leaving = count
 	if err != nil || count == 0 {
 		return "", err
 	}
@@ -74,9 +77,10 @@ func (t *turn) removeVirtual(ctx context.Context) (left string, err error) {
 		return "", err
 	}
 	for _, kind := range []*unstructured.Unstructured{empty(virtual.HealthKind), empty(virtual.DeploymentKind)} {
-		if err := t.removeOwned(ctx, kind); err != nil {
-			return "", err
-		}
+		err = errors.Join(err, t.removeOwned(ctx, kind))
+	}
+	if err = errors.Join(err, t.removeKept(ctx)); err != nil {
+		return "", err
 	}
 	if t.live.Deployment == nil && len(t.live.Machines) == 0 && len(t.live.Virtual) == 0 && len(t.live.Sets) == 0 {
 		return "", nil

@@ -30,10 +30,14 @@ func (t *turn) report(ctx context.Context, failed error) (reconcile.Result, erro
 	if err := t.writeStatus(ctx, before); err != nil {
 		return reconcile.Result{}, err
 	}
-	if failed == nil && len(t.missing) > 0 {
-		return reconcile.Result{RequeueAfter: again}, nil
+	t.measure()
+	if failed != nil {
+		return reconcile.Result{}, failed
 	}
-	return reconcile.Result{}, failed
+	if len(t.missing) > 0 {
+		t.next = again
+	}
+	return reconcile.Result{RequeueAfter: t.next}, nil
 }
 
 // writeStatus writes it if it changed, and tells of conditions that stopped to hold.
@@ -41,9 +45,10 @@ func (t *turn) writeStatus(ctx context.Context, before *api.NodePool) error {
 	if apiequality.Semantic.DeepEqual(before.Status, t.pool.Status) {
 		return nil
 	}
-	if err := t.Client.Status().Patch(ctx, t.pool, client.MergeFrom(before)); err != nil {
+	if err := t.Client.Status().Patch(ctx, t.pool, t.change(before)); err != nil {
 		return wrap(client.IgnoreNotFound(err), "write the status")
 	}
+	t.rolled(before)
 	for _, condition := range t.pool.Status.Conditions {
 		old := meta.FindStatusCondition(before.Status.Conditions, condition.Type)
 		if condition.Type == api.ConditionReady || old != nil && old.Status == condition.Status && old.Reason == condition.Reason {

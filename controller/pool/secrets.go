@@ -3,7 +3,6 @@
 package pool
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -74,7 +73,7 @@ func (t *turn) join(ctx context.Context) (*plan.Refusal, error) {
 func (t *turn) tokens(ctx context.Context) error {
 	found := &corev1.Secret{}
 	err := t.Secrets.Get(ctx, client.ObjectKey{Namespace: t.pool.Namespace, Name: names.Join(t.pool)}, found)
-	if err == nil && !metav1.IsControlledBy(found, t.pool) {
+	if err == nil && (!metav1.IsControlledBy(found, t.pool) || found.Labels[names.LabelPurpose] != names.PurposeJoin) {
 		return fmt.Errorf("the Secret %s belongs to somebody else: delete or rename it, so that the pool can have its tokens there", found.Name)
 	}
 	if !apierrors.IsNotFound(err) {
@@ -114,30 +113,16 @@ func (t *turn) configure(ctx context.Context) (*plan.Refusal, error) {
 	if refusal != nil || err != nil {
 		return refusal, err
 	}
-	if t.pool.Spec.Machine.Metal != nil {
-		return plan.Refuse(api.ReasonInvalid, "machines of a metal pool are looked after by the command line: see minos apply"), nil
-	}
-	machines, err := t.fleet.Render(t.pool, t.secrets)
+	made, err := plan.Configure(t.fleet, t.pool, t.image, t.secrets)
 	if err != nil {
 		return plan.Refuse(api.ReasonInvalid, "%s", err.Error()), nil
 	}
-	text := machines[0].Config
-	revision, err := plan.Revision(text)
-	if err != nil {
+	t.configured = made
+	t.wanted.Revision, t.wanted.Rolls, t.wanted.Configuration = names.Revision(t.pool, made.Revision), made.Rolls, made.Text
+	if err := t.keep(ctx); err != nil {
 		return nil, err
 	}
-	rolls, err := config.Revision(text)
-	if err == nil {
-		rolls, err = plan.Rolls(rolls, t.pool.Spec.Machine, t.wanted.Image.Schematic, t.wanted.Image.Version)
-	}
-	if err != nil {
-		return nil, err
-	}
-	t.wanted.Revision, t.wanted.Rolls, t.wanted.Configuration = names.Revision(t.pool, revision), rolls, text
-	if err := t.keep(ctx, revision); err != nil {
-		return nil, err
-	}
-	t.say(plan.True(api.ConditionConfigurationReady, "revision %s, Talos %s", revision, t.cluster.Spec.TalosVersion))
+	t.say(plan.True(api.ConditionConfigurationReady, "revision %s, Talos %s", made.Revision, t.cluster.Spec.TalosVersion))
 	return nil, nil
 }
 
@@ -161,42 +146,52 @@ func (t *turn) values(ctx context.Context) (*plan.Refusal, error) {
 }
 
 // keep writes the revision's Secret, unless it is there.
-func (t *turn) keep(ctx context.Context, revision string) error {
+func (t *turn) keep(ctx context.Context) error {
 	found := &corev1.Secret{}
 	err := t.Secrets.Get(ctx, client.ObjectKey{Namespace: t.pool.Namespace, Name: t.wanted.Revision}, found)
 	if err == nil {
-		if has, wrong := plan.Revision(found.Data[names.ConfigurationKey]); wrong != nil || has != revision {
-			return fmt.Errorf("the Secret %s does not hold what its name says: delete it, so that it is made anew", found.Name)
+		isSame, err := t.holds(found)
+		if err != nil || isSame {
+			return err
 		}
-		return nil
-	}
-	if !apierrors.IsNotFound(err) {
+		// It differs in what machines are born with and roll for as little. As it cannot be changed, it is made anew.
+		switch err := t.delete(ctx, found); {
+		case apierrors.IsConflict(err):
+			return nil // somebody has done it, and what was read is of before
+		case err != nil:
+			return err
+		}
+	} else if !apierrors.IsNotFound(err) {
 		return fmt.Errorf("read Secret %s: %w", t.wanted.Revision, err)
 	}
 	secret := t.secret(t.wanted.Revision, names.PurposeConfiguration)
 	secret.Data = map[string][]byte{names.ConfigurationKey: t.wanted.Configuration}
 	made, err := t.writer.Create(ctx, secret)
 	if made {
-		t.event(corev1.EventTypeNormal, "RevisionMade", "made revision "+revision+" of the machine configuration")
+		t.event(corev1.EventTypeNormal, "RevisionMade", "made revision "+t.configured.Revision+" of the machine configuration")
 	}
 	return wrap(err, "make Secret %s", secret.Name)
 }
 
-// imageOf is what new machines of a pool boot.
-func imageOf(cluster *api.TalosCluster, pool *api.NodePool, role *api.NodeRole) (backend.Image, error) {
-	wanted := image.Image{
-		Version: cluster.Spec.TalosVersion, Platform: image.PlatformOf(pool.Spec.Machine.Member()),
-		Architecture: cmp.Or(pool.Spec.Architecture, api.AMD64),
+// holds says whether a Secret holds all that the configuration says now. One that holds something else than its name says is an
+// error.
+func (t *turn) holds(secret *corev1.Secret) (bool, error) {
+	text := secret.Data[names.ConfigurationKey]
+	if has, err := plan.Named(t.pool, text); err != nil || has != t.configured.Revision {
+		return false, fmt.Errorf("the Secret %s does not hold what its name says: delete it, so that it is made anew", secret.Name)
 	}
-	if images := cluster.Spec.Images; images != nil {
-		wanted.Factory = string(images.Factory)
+	whole, err := plan.Revision(text)
+	return whole == t.configured.Whole, err
+}
+
+// boot finds out what new machines of the pool boot.
+func (t *turn) boot() (err error) {
+	if t.image, err = plan.Image(t.cluster, t.pool, t.role); err != nil {
+		return err
 	}
-	booted, err := image.For(role, wanted)
-	if err != nil {
-		return backend.Image{}, err
-	}
-	address, err := booted.URL(image.Disk)
-	return backend.Image{URL: address, Version: booted.Version, Schematic: booted.Schematic}, err
+	address, err := t.image.URL(image.Disk)
+	t.wanted.Image = backend.Image{URL: address, Version: t.image.Version, Schematic: t.image.Schematic}
+	return err
 }
 
 // wrap says what an error was met at.

@@ -110,6 +110,7 @@ type stage struct {
 	network    *loopback.Network
 	own        string // the tenant's address
 	rack       *machine.Rack
+	double     *kubevirt.Double
 	reconciler *pool.Reconciler
 	wrote      sync.Map // what was written, by the order of writing
 	writes     atomic.Int64
@@ -198,14 +199,14 @@ func (s *stage) startDouble() {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(s.rack.Close)
-	double, err := kubevirt.New(kubevirt.Options{
+	s.double, err = kubevirt.New(kubevirt.Options{
 		Config: s.config(), Folder: s.t.TempDir(), Rack: s.rack, Factory: factory, Keeper: s.keeper, Addresses: s.network,
 		Log: func(event machine.Event) { s.t.Log(event.Machine, event.Message) },
 	})
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	s.run(double.Run)
+	s.run(s.double.Run)
 }
 
 // schematicOf is the image of a built-in role.
@@ -242,7 +243,7 @@ func (s *stage) startReconciler() {
 		s.t.Fatal(err)
 	}
 	s.reconciler = &pool.Reconciler{
-		Client: manager.GetClient(), Tenants: tenant.New(manager.GetClient()), Events: manager.GetEventRecorder("minos"),
+		Client: manager.GetClient(), Tenants: tenant.New(manager.GetClient()), Events: manager.GetEventRecorder("minos"), Metrics: measured,
 	}
 	if err := s.reconciler.SetupWithManager(manager); err != nil {
 		s.t.Fatal(err)

@@ -4,6 +4,7 @@ package pool
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -12,6 +13,7 @@ import (
 	plan "minos.dev/minos/plan/pool"
 	"minos.dev/minos/plan/virtual"
 	"minos.dev/minos/talos/fleet"
+	"minos.dev/minos/talos/image"
 )
 
 // A turn is one look at one pool.
@@ -20,19 +22,24 @@ type turn struct {
 	pool *api.NodePool
 
 	// What is found out on the way.
-	cluster  *api.TalosCluster // with the version that kubelets may have
-	held     string            // why that is not the declared one
-	location *api.LocationSpec
-	fleet    *fleet.Fleet
-	role     *api.NodeRole
-	grant    plan.Grant
-	secrets  fleet.Secrets
-	read     []types.NamespacedName // Secrets
-	missing  []string               // kinds that are not served
-	live     virtual.Live
-	wanted   Wanted
-	objects  virtual.Objects
-	seen     *Seen
+	cluster    *api.TalosCluster // with the version that kubelets may have
+	held       string            // why that is not the declared one
+	location   *api.LocationSpec
+	fleet      *fleet.Fleet
+	role       *api.NodeRole
+	image      image.Image // what its machines boot
+	grant      plan.Grant
+	secrets    fleet.Secrets
+	configured plan.Configured
+	read       []types.NamespacedName // Secrets
+	missing    []string               // kinds that are not served
+	live       virtual.Live
+	wanted     Wanted
+	objects    virtual.Objects
+	seen       *Seen
+	cause      string        // why machines are replaced by what was just applied
+	leaving    int           // machines of a pool that is being deleted, where nothing more is seen of them
+	next       time.Duration // when to look again at what nothing tells about
 
 	// What is said of it.
 	conditions []metav1.Condition
@@ -53,6 +60,7 @@ var steps = []step{
 	{api.ConditionClusterReady, (*turn).join},
 	{api.ConditionConfigurationReady, (*turn).configure},
 	{api.ConditionMachinesReady, (*turn).make},
+	{api.ConditionMachinesReady, (*turn).dress},
 }
 
 // walk takes the steps, and then looks at the machines, whether or not all steps were taken.
@@ -72,6 +80,9 @@ func (t *turn) walk(ctx context.Context) error {
 			t.say(refusal.Condition(step.condition))
 			break
 		}
+	}
+	if tended := t.tend(ctx); err == nil {
+		err = tended
 	}
 	t.tellMachines()
 	return err

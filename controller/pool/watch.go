@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -29,6 +33,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/index"
 	"minos.dev/minos/plan/names"
+	plan "minos.dev/minos/plan/pool"
 )
 
 // workers is how many pools are looked at at the same time.
@@ -45,8 +50,8 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	made, err := ctrl.NewControllerManagedBy(manager).Named("nodepool").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, SkipNameValidation: &unique}).
 		For(&api.NodePool{}, changed).
-		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.siblings), changed).
-		Watches(&api.TalosCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster)).
+		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, gaveUp))).
+		Watches(&api.TalosCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
 		Watches(&api.NodeRole{}, handler.EnqueueRequestsFromMapFunc(r.everyPool), changed).
 		Watches(&api.Location{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
 		Watches(&api.ClusterLocation{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
@@ -67,6 +72,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 type watching struct {
 	mutex   sync.Mutex
 	kinds   map[schema.GroupVersionKind]bool
+	absent  map[schema.GroupVersionKind]time.Time // when kinds were asked for in vain
 	control controller.Controller
 	cache   cache.Cache
 	direct  client.Reader
@@ -77,18 +83,18 @@ func (w *watching) begin(by controller.Controller, cached cache.Cache, direct cl
 	w.control, w.cache, w.direct = by, cached, direct
 }
 
-// ensure watches kinds, and says which are not served, with who brings them.
-func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]string) (missing []string, err error) {
+// ensure watches kinds, each change of which is told, and says which are not served, with who brings them.
+func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]string, told handler.MapFunc) (missing []string, err error) {
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if w.kinds == nil {
-		w.kinds = map[schema.GroupVersionKind]bool{}
+		w.kinds, w.absent = map[schema.GroupVersionKind]bool{}, map[schema.GroupVersionKind]time.Time{}
 	}
 	for kind, from := range kinds {
 		if w.kinds[kind] {
 			continue
 		}
-		_, err := with.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		err := w.served(with, kind)
 		if meta.IsNoMatchError(err) {
 			missing = append(missing, fmt.Sprintf("%s (%s, of %s)", kind.Kind, kind.GroupVersion(), from))
 			continue
@@ -97,7 +103,7 @@ func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]
 			return nil, fmt.Errorf("ask whether %s is served: %w", kind.Kind, err)
 		}
 		if w.control != nil {
-			if err := w.control.Watch(source.Kind[client.Object](w.cache, empty(kind), handler.EnqueueRequestsFromMapFunc(labelled))); err != nil {
+			if err := w.control.Watch(source.Kind[client.Object](w.cache, empty(kind), handler.EnqueueRequestsFromMapFunc(told))); err != nil {
 				return nil, fmt.Errorf("watch %s: %w", kind.Kind, err)
 			}
 		}
@@ -105,6 +111,26 @@ func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]
 	}
 	slices.Sort(missing)
 	return missing, nil
+}
+
+// served asks whether a kind is served. One that is not is asked for again when definitions change, or after a while: every pool
+// that could use it would ask the API server each time.
+func (w *watching) served(with client.Client, kind schema.GroupVersionKind) error {
+	if asked, before := w.absent[kind]; before && w.control != nil && time.Since(asked) < again {
+		return &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
+	}
+	_, err := with.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+	if meta.IsNoMatchError(err) {
+		w.absent[kind] = time.Now()
+	}
+	return err
+}
+
+// changed forgets which kinds are not served.
+func (w *watching) changed() {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	clear(w.absent)
 }
 
 // labelled has the pool looked at whose label an object has.
@@ -144,10 +170,41 @@ func (r *Reconciler) siblings(ctx context.Context, object client.Object) []recon
 	if !ok {
 		return nil
 	}
-	return append(
-		r.requests(ctx, pool, client.InNamespace(pool.Namespace), client.MatchingFields{index.Cluster: string(pool.Spec.ClusterName)}),
-		r.requests(ctx, pool, client.MatchingFields{index.Location: index.Of(pool)})...,
-	)
+	found := r.requests(ctx, pool, client.InNamespace(pool.Namespace), client.MatchingFields{index.Cluster: string(pool.Spec.ClusterName)})
+	if !r.shared(ctx, pool) {
+		return found
+	}
+	return append(found, r.requests(ctx, pool, client.MatchingFields{index.Location: index.Of(pool)})...)
+}
+
+// shared says whether the place of a pool is one in which pools take from each other. One that cannot be read may be.
+func (r *Reconciler) shared(ctx context.Context, pool *api.NodePool) bool {
+	object, spec, _ := place(pool.Spec.LocationRef.Kind)
+	key := client.ObjectKey{Name: string(pool.Spec.LocationRef.Name)}
+	if pool.Spec.LocationRef.Kind == api.KindLocation {
+		key.Namespace = pool.Namespace
+	}
+	err := r.Client.Get(ctx, key, object)
+	return err != nil && !apierrors.IsNotFound(err) || plan.IsShared(spec)
+}
+
+// matters says whether pools look otherwise at a cluster because of what changed of it. What it says of its pools is their own word.
+func matters(change event.UpdateEvent) bool {
+	before, was := change.ObjectOld.(*api.TalosCluster)
+	after, is := change.ObjectNew.(*api.TalosCluster)
+	if !was || !is {
+		return true
+	}
+	return before.UID != after.UID || before.Generation != after.Generation || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero() ||
+		!equality.Semantic.DeepEqual(ofItself(before), ofItself(after))
+}
+
+// ofItself is what a cluster says but for what it says of pools.
+func ofItself(cluster *api.TalosCluster) *api.TalosClusterStatus {
+	status := cluster.Status.DeepCopy()
+	status.Pools, status.Machines, status.ReadyMachines = nil, nil, nil
+	meta.RemoveStatusCondition(&status.Conditions, api.ConditionPoolsReady)
+	return status
 }
 
 // ofCluster has the pools of a cluster looked at.
@@ -185,7 +242,8 @@ func (r *Reconciler) ofSecret(ctx context.Context, object client.Object) []recon
 
 // ofDefinition has all pools looked at when kinds come or go that pools are made of.
 func (r *Reconciler) ofDefinition(ctx context.Context, object client.Object) []reconcile.Request {
-	for _, group := range []string{".cluster.x-k8s.io", ".infrastructure.cluster.x-k8s.io", ".bootstrap.cluster.x-k8s.io"} {
+	r.watching.changed()
+	for _, group := range []string{".cluster.x-k8s.io", ".infrastructure.cluster.x-k8s.io", ".bootstrap.cluster.x-k8s.io", ".instancetype.kubevirt.io"} {
 		if strings.HasSuffix(object.GetName(), group) {
 			return r.requests(ctx, nil)
 		}

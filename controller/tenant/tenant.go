@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -33,6 +34,8 @@ const patience = 10 * time.Second
 type Clients struct {
 	// Secrets reads the management cluster's Secrets.
 	Secrets client.Reader
+	// Refused are the networks to which no kubeconfig may lead.
+	Refused []netip.Prefix
 
 	mutex sync.Mutex
 	known map[which]entry
@@ -80,7 +83,7 @@ func (c *Clients) entry(ctx context.Context, cluster *api.TalosCluster) (entry, 
 	if found, ok := c.known[who]; ok && found.version == version {
 		return found, nil
 	}
-	made, err := connect(secret.Data[key])
+	made, err := connect(secret.Data[key], c.Refused)
 	if err != nil {
 		return entry{}, fmt.Errorf("key %s of Secret %s: %w", key, name, err)
 	}
@@ -106,11 +109,14 @@ func Kubeconfig(cluster *api.TalosCluster) (name, key string) {
 }
 
 // connect makes a client from a kubeconfig.
-func connect(kubeconfig []byte) (entry, error) {
+func connect(kubeconfig []byte, refused []netip.Prefix) (entry, error) {
 	if len(kubeconfig) == 0 {
 		return entry{}, errors.New("there is no such key, or it is empty")
 	}
 	config, err := read(kubeconfig)
+	if err == nil {
+		config, err = guarded(config, refused)
+	}
 	if err != nil {
 		return entry{}, err
 	}
@@ -142,11 +148,14 @@ func connect(kubeconfig []byte) (entry, error) {
 	return entry{client: made, config: config}, err
 }
 
+// errNotKubeconfig says nothing of why: that would quote from a Secret which its reader may not be allowed to read.
+var errNotKubeconfig = errors.New("it is not a kubeconfig in YAML or JSON")
+
 // read reads a kubeconfig of somebody else: one that would run a program, read a file of ours or go by another way is refused.
 func read(kubeconfig []byte) (*rest.Config, error) {
 	parsed, err := clientcmd.Load(kubeconfig)
 	if err != nil {
-		return nil, fmt.Errorf("not a kubeconfig: %w", err)
+		return nil, errNotKubeconfig
 	}
 	if err := harmless(parsed); err != nil {
 		return nil, err

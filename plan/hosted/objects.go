@@ -49,7 +49,7 @@ func Kinds() []Kind { return []Kind{InfrastructureKind, ControlPlaneKind, Cluste
 type Facts struct {
 	// Served is the version of KamajiControlPlane that the management cluster serves.
 	Served string
-	// SignerImage is the image of the signer, for clusters that name none.
+	// SignerImage is the image of the signer, as [SignerImage] says.
 	SignerImage string
 	// KubernetesVersion is the one to ask for next.
 	KubernetesVersion api.KubernetesVersion

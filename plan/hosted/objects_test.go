@@ -68,7 +68,7 @@ func TestObjects(t *testing.T) {
 		facts   hosted.Facts
 	}{
 		"shop": {shop(), hosted.Facts{Served: "v1alpha2", SignerImage: "registry.example.com/minos-signer:v1", KubernetesVersion: "v1.35.2"}},
-		"bank": {bank(), hosted.Facts{Served: "v1alpha1", SignerImage: "registry.example.com/minos-signer:v1", KubernetesVersion: "v1.34.9"}},
+		"bank": {bank(), hosted.Facts{Served: "v1alpha1", SignerImage: "mirror.example.com/minos-signer:v2", KubernetesVersion: "v1.34.9"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

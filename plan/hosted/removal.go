@@ -21,6 +21,9 @@ const (
 	TenantLimit = 2 * time.Minute
 )
 
+// stuck are the words for a step that takes too long.
+const stuck = "is being deleted for more than"
+
 // A Part is an object of Cluster API's or Kamaji's that is still there.
 type Part struct {
 	// Kind is which.
@@ -96,8 +99,8 @@ func removeParts(cluster *api.TalosCluster, parts []Part, now time.Time) Removal
 			words = append(words, fmt.Sprintf("%s %s is being deleted", kind.Kind.Kind, cluster.Name))
 			break
 		}
-		words = append(words, fmt.Sprintf("%s %s is being deleted for more than %s: look at its finalizers and at whoever sets them",
-			kind.Kind.Kind, cluster.Name, StepLimit))
+		words = append(words, fmt.Sprintf("%s %s %s %s: look at its finalizers and at whoever sets them",
+			kind.Kind.Kind, cluster.Name, stuck, StepLimit))
 	}
 	removal.Condition = deleting("%s", strings.Join(words, "; "))
 	return removal

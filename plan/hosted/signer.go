@@ -3,7 +3,6 @@
 package hosted
 
 import (
-	"cmp"
 	"strings"
 
 	api "minos.dev/minos/api/v1alpha1"
@@ -28,17 +27,13 @@ var mounts = []struct {
 // restart of the control plane. It has no readiness probe on purpose: a Pod is ready when all of its containers are, and a
 // mistake in a token must not take the API server out of its Service.
 func signer(cluster *api.TalosCluster, facts Facts) map[string]any {
-	image := facts.SignerImage
-	if images := cluster.Spec.Images; images != nil {
-		image = cmp.Or(images.Signer, image)
-	}
 	var mounted []any
 	for _, mount := range mounts {
 		mounted = append(mounted, map[string]any{"name": mount.name, "mountPath": mount.folder, "readOnly": true})
 	}
 	return map[string]any{
 		"name":  signerName,
-		"image": image,
+		"image": facts.SignerImage,
 		"args": []any{
 			"--ca-cert=/etc/minos-signer/ca/tls.crt", "--ca-key=/etc/minos-signer/ca/tls.key",
 			"--tls-cert=/etc/minos-signer/tls/tls.crt", "--tls-key=/etc/minos-signer/tls/tls.key",

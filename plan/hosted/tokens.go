@@ -91,7 +91,7 @@ func SignerTokens(cluster *api.TalosCluster, joins []Join) (*corev1.Secret, erro
 	for _, join := range joins {
 		made := entry{Token: join.Token, Pool: join.Pool.Name}
 		if join.Pool.Spec.Machine.Metal == nil { // whose hosts have names of their own
-			made.Names = []string{join.Pool.Name + "-*"}
+			made.Names = machineNames(join.Pool)
 		}
 		text, err := yaml.Marshal(made)
 		if err != nil {
@@ -103,6 +103,20 @@ func SignerTokens(cluster *api.TalosCluster, joins []Join) (*corev1.Secret, erro
 		secret.Data[join.Pool.Name] = text
 	}
 	return secret, nil
+}
+
+// labels is how many labels the domain of a machine may have. Names of DNS are seldom half as deep.
+const labels = 10
+
+// machineNames are the patterns of what the machines of a pool may be called: the pool's name and more, alone and in any domain. The
+// network in which a virtual machine boots gives it a domain that nobody here knows: that of its namespace, or one of its host's. A
+// star stands for one label, so that there is a pattern for each depth; the first label of another pool's machine fits none.
+func machineNames(pool *api.NodePool) []string {
+	all := []string{pool.Name + "-*"}
+	for range labels {
+		all = append(all, all[len(all)-1]+".*")
+	}
+	return all
 }
 
 // Holds says whether what the signer reads has a pool's token.

@@ -28,6 +28,8 @@ const (
 	AnnotationJoined = "minos.dev/joined"
 	// AnnotationCluster is on a Node: the identity of the TalosCluster whose machine it is. Two may share one API server.
 	AnnotationCluster = "minos.dev/cluster-uid"
+	// AnnotationNamed is on a NodePool: how many names its machines have used up. One that a machine had is not given again.
+	AnnotationNamed = "minos.dev/named"
 	// AnnotationLocation is on a Node: the place of its instance, as kind/name.
 	AnnotationLocation = "minos.dev/location"
 )

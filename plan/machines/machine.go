@@ -31,6 +31,8 @@ type Machine struct {
 	Failed string
 	// Step is what it waits for, in words.
 	Step string
+	// Refused is why Talos does not take the newest configuration while it runs; empty if nothing is known that says so.
+	Refused string
 }
 
 // A NodeState is what a Node says of itself.
@@ -52,6 +54,7 @@ func See(object *api.TalosMachine) Machine {
 	}
 	_, m.First = object.Annotations[AnnotationDeleteFirst]
 	_, m.Kept = object.Annotations[AnnotationKept]
+	m.Refused = Refused(object)
 	conditions := object.Status.Conditions
 	m.Available = isAvailable(conditions)
 	m.Joined = m.Joined || m.Available

@@ -24,13 +24,28 @@ func name(pool string, entropy []byte, number int) string {
 	return pool + "-" + string(end)
 }
 
-// namesFor makes names that no machine has.
-func namesFor(pool string, entropy []byte, count int, taken map[string]bool) []string {
+// A series is the names of a pool's machines in the order in which they are made. Whoever knows the same makes the same: two who
+// make a machine at the same time make one.
+type series struct {
+	pool    string
+	entropy []byte
+	next    int // the number of the next
+}
+
+// skip leaves out names that are taken, up to the next that is not.
+func (s *series) skip(taken map[string]bool) {
+	for taken[name(s.pool, s.entropy, s.next)] {
+		s.next++
+	}
+}
+
+// make makes names that no machine has.
+func (s *series) make(count int, taken map[string]bool) []string {
 	var made []string
-	for number := 0; len(made) < count; number++ {
-		if next := name(pool, entropy, number); !taken[next] {
-			taken[next] = true
-			made = append(made, next)
+	for ; len(made) < count; s.next++ {
+		if one := name(s.pool, s.entropy, s.next); !taken[one] {
+			taken[one] = true
+			made = append(made, one)
 		}
 	}
 	return made

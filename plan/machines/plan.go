@@ -13,8 +13,10 @@ import (
 // Around is what a decision depends on beside the pool and its machines.
 type Around struct {
 	Now time.Time
-	// Entropy is what new names are made from. The same gives the same names.
+	// Entropy is what names are made from, and Named how many of them the pool has used up. The same give the same names, so that
+	// a machine that two make at the same time is one; a name that was used up is not given again.
 	Entropy []byte
+	Named   int
 	// Unreachable is why nothing can be known of the cluster's Nodes; empty if it answers.
 	Unreachable string
 }
@@ -24,6 +26,8 @@ type Plan struct {
 	// Create are the names of the machines to make, Why is what for.
 	Create []string
 	Why    string
+	// Named is how many names are used up by what there is, and NamedThen with what Create makes. Each is to be remembered.
+	Named, NamedThen int
 	// Keep are the machines to mark as kept, and Delete those to delete, in this order, each with the reason.
 	Keep, Delete []Reasoned
 	// Held is why something is not done that should be; empty if nothing is held back.
@@ -64,6 +68,7 @@ func For(policy Policy, seen []Machine, around Around) Plan {
 		d.shrink(func(Machine) bool { return true })
 		d.grow()
 	}
+	d.plan.NamedThen = d.names.next
 	return d.plan
 }
 
@@ -74,6 +79,7 @@ type decision struct {
 	plan      Plan
 	live      []Machine // in the order in which they would be given up
 	taken     map[string]bool
+	names     series
 	troubled  map[string]string
 	existing  int // with those on their way out
 	leaving   int // those on their way out that are not available
@@ -99,6 +105,9 @@ func newDecision(policy Policy, seen []Machine, around Around) *decision {
 			d.leaving++
 		}
 	}
+	d.names = series{pool: policy.Pool, entropy: around.Entropy, next: around.Named}
+	d.names.skip(d.taken)
+	d.plan.Named = d.names.next
 	slices.SortFunc(d.live, d.order)
 	d.plan.Counts.Existing, d.plan.Counts.Available = d.existing, d.available
 	d.plan.Counts.Unhealthy, d.plan.Counts.Kept = len(d.troubled), d.kept
@@ -111,7 +120,7 @@ func (d *decision) count(m Machine) {
 	if m.Available {
 		d.available++
 	}
-	if m.Revision == d.Revision {
+	if d.isNewest(m) {
 		d.plan.Counts.UpToDate++
 	}
 	why, when := d.trouble(m, d.around.Now)
@@ -128,7 +137,7 @@ func (d *decision) count(m Machine) {
 func (d *decision) order(a, b Machine) int {
 	return cmp.Or(
 		before(a.First, b.First), before(d.troubled[a.Name] != "", d.troubled[b.Name] != ""), before(!a.Available, !b.Available),
-		before(!a.Joined, !b.Joined), before(a.Revision != d.Revision, b.Revision != d.Revision), b.Created.Compare(a.Created),
+		before(!a.Joined, !b.Joined), before(!d.isNewest(a), !d.isNewest(b)), b.Created.Compare(a.Created),
 		strings.Compare(a.Name, b.Name),
 	)
 }
@@ -205,19 +214,19 @@ func (d *decision) example() string {
 func (d *decision) roll() {
 	unfinished := 0
 	for _, m := range d.live {
-		if m.Revision == d.Revision && !m.Available {
+		if d.isNewest(m) && !m.Available {
 			unfinished++
 		}
 	}
 	for _, m := range slices.Clone(d.live) {
 		broken := len(d.live) - (d.Desired - d.Unavailable) - unfinished
 		switch {
-		case m.Revision == d.Revision:
+		case d.isNewest(m):
 		case !m.Joined:
 			d.remove(m, fmt.Sprintf("it is of revision %s, never worked, and the newest is %s", m.Revision, d.Revision))
 		case d.frozen:
 		case !m.Available && broken > 0, m.Available && d.isSpare(m):
-			d.remove(m, fmt.Sprintf("it is of revision %s and the newest is %s", m.Revision, d.Revision))
+			d.remove(m, d.outdated(m))
 		}
 	}
 }
@@ -227,7 +236,7 @@ func (d *decision) roll() {
 func (d *decision) shrink(can func(Machine) bool) {
 	var newest []Machine
 	for _, m := range d.live {
-		if m.Revision == d.Revision {
+		if d.isNewest(m) {
 			newest = append(newest, m)
 		}
 	}
@@ -242,7 +251,7 @@ func (d *decision) shrink(can func(Machine) bool) {
 func (d *decision) grow() {
 	newest := 0
 	for _, m := range d.live {
-		if m.Revision == d.Revision {
+		if d.isNewest(m) {
 			newest++
 		}
 	}
@@ -250,6 +259,6 @@ func (d *decision) grow() {
 	if count <= 0 {
 		return
 	}
-	d.plan.Create = namesFor(d.Pool, d.around.Entropy, count, d.taken)
+	d.plan.Create = d.names.make(count, d.taken)
 	d.plan.Why = fmt.Sprintf("%d machines of revision %s are wanted and there are %d", d.Desired, d.Revision, newest)
 }

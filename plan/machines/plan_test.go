@@ -4,6 +4,7 @@ package machines
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -189,16 +190,36 @@ func TestFor(t *testing.T) {
 
 func TestNames(t *testing.T) {
 	taken := map[string]bool{}
-	first := namesFor("workers", []byte("dice"), 100, taken)
+	first := (&series{pool: "workers", entropy: []byte("dice")}).make(100, taken)
 	if len(taken) != 100 || len(first[0]) != len("workers-")+5 || !strings.HasPrefix(first[0], "workers-") {
 		t.Errorf("names: %v", first)
 	}
-	again := namesFor("workers", []byte("dice"), 1, map[string]bool{first[0]: true})
+	again := (&series{pool: "workers", entropy: []byte("dice")}).make(1, map[string]bool{first[0]: true})
 	if again[0] != first[1] {
 		t.Errorf("%s is taken, and then comes %s and not %s", first[0], again[0], first[1])
 	}
-	if other := namesFor("workers", []byte("other"), 1, map[string]bool{}); other[0] == first[0] {
+	if other := (&series{pool: "workers", entropy: []byte("other")}).make(1, map[string]bool{}); other[0] == first[0] {
 		t.Errorf("other entropy makes the same name %s", other[0])
+	}
+}
+
+// TestSameNames wants two who see the same to make the same names, also if one sees what the other has just made, and no name to
+// be given again that was used up.
+func TestSameNames(t *testing.T) {
+	around := Around{Now: now, Entropy: []byte("dice")}
+	one := For(policy(nil), nil, around)
+	half := For(policy(nil), []Machine{joins(one.Create[0], "new", 0)}, around)
+	if diff := cmp.Diff(one.Create[1:], half.Create); diff != "" {
+		t.Error(diff)
+	}
+	if one.Named != 0 || one.NamedThen != 3 || half.Named != 1 || half.NamedThen != 3 {
+		t.Errorf("used up are %d, then %d; seen half-way %d, then %d", one.Named, one.NamedThen, half.Named, half.NamedThen)
+	}
+	around.Named = one.NamedThen
+	for _, name := range For(policy(nil), nil, around).Create {
+		if slices.Contains(one.Create, name) {
+			t.Errorf("%s is given again", name)
+		}
 	}
 }
 

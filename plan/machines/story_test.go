@@ -20,13 +20,14 @@ type world struct {
 	policy   Policy
 	machines []Machine
 	told     []string
-	made     int
+	named    int
+	given    map[string]bool // names, which nobody has twice
 }
 
 // newWorld is an empty pool with some policy.
 func newWorld(t *testing.T, seed uint64) *world {
 	dice := rand.New(rand.NewPCG(seed, 1))
-	w := &world{t: t, dice: dice, now: time.Unix(1_800_000_000, 0), policy: Policy{
+	w := &world{t: t, dice: dice, given: map[string]bool{}, now: time.Unix(1_800_000_000, 0), policy: Policy{
 		Pool: "workers", Desired: dice.IntN(6), Revision: "r0", Surge: dice.IntN(3), Unavailable: dice.IntN(3),
 		Startup: 20 * time.Minute, NotReady: 10 * time.Minute, Silent: 5 * time.Minute, Keep: dice.IntN(4) == 0,
 	}}
@@ -105,7 +106,7 @@ func (w *world) progress(m *Machine) {
 // plan plans, holds the plan to its promises, and carries it out.
 func (w *world) plan(unreachable string) Plan {
 	w.t.Helper()
-	around := Around{Now: w.now, Entropy: fmt.Appendf(nil, "%d", w.made), Unreachable: unreachable}
+	around := Around{Now: w.now, Entropy: []byte("dice"), Named: w.named, Unreachable: unreachable}
 	plan := For(w.policy, w.machines, around)
 	shuffled := slices.Clone(w.machines)
 	w.dice.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
@@ -121,8 +122,12 @@ func (w *world) plan(unreachable string) Plan {
 		w.find(one.Name).Deleting = true
 		w.tell("delete %s: %s", one.Name, one.Reason)
 	}
+	w.named = plan.NamedThen
 	for _, name := range plan.Create {
-		w.made++
+		if w.given[name] {
+			w.fail("%s is the name of another machine that was", name)
+		}
+		w.given[name] = true
 		w.machines = append(w.machines, Machine{Name: name, Revision: w.policy.Revision, Created: w.now})
 		w.tell("create %s: %s", name, plan.Why)
 	}

@@ -3,6 +3,7 @@
 package pool
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,13 +40,18 @@ type Grant struct {
 
 // Locate decides what the place of a pool lets it have.
 func Locate(pool *api.NodePool, at Placement) Grant {
-	for _, refuses := range []func(*api.NodePool, Placement) *Refusal{absent, otherMember, instanceType, unreachable} {
+	if refusal := absent(pool, at); refusal != nil {
+		return Grant{Refusal: refusal, Held: true}
+	}
+	// To whom a place is not offered, it tells nothing else of itself.
+	denied := notOffered(pool, at)
+	for _, refuses := range []func(*api.NodePool, Placement) *Refusal{otherMember, instanceType, unreachable} {
 		if refusal := refuses(pool, at); refusal != nil {
-			return Grant{Refusal: refusal, Held: true}
+			return Grant{Refusal: cmp.Or(denied, refusal), Held: true}
 		}
 	}
-	if refusal := notOffered(pool, at); refusal != nil {
-		return Grant{Refusal: refusal}
+	if denied != nil {
+		return Grant{Refusal: denied}
 	}
 	return limited(pool, at)
 }
@@ -122,10 +128,10 @@ func notOffered(pool *api.NodePool, at Placement) *Refusal {
 func limited(pool *api.NodePool, at Placement) Grant {
 	claim := Claim(pool)
 	granted := Grant{Room: claim}
-	limits := at.Spec.Place().Limits
-	if limits == nil {
+	if !IsShared(at.Spec) {
 		return granted
 	}
+	limits := at.Spec.Place().Limits
 	for _, limit := range []struct {
 		most  *int32
 		scope string
@@ -143,6 +149,15 @@ func limited(pool *api.NodePool, at Placement) Grant {
 		}
 	}
 	return granted
+}
+
+// IsShared says whether what one pool has of a place another may not: it matters then which other pools it has.
+func IsShared(place *api.LocationSpec) bool {
+	if place == nil {
+		return false
+	}
+	limits := place.Place().Limits
+	return limits != nil && (limits.Machines != nil || limits.MachinesPerNamespace != nil)
 }
 
 // taken is how many machines older pools claim.

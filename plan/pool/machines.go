@@ -25,6 +25,8 @@ type Machine struct {
 	Waits string
 	// Why is what is known about the cause, without the machine's name: machines that wait for the same are told of together.
 	Why string
+	// Refused is why Talos does not take the newest revision while the machine runs; empty where it does.
+	Refused string
 }
 
 // Seen is what is seen of the machines of a pool.
@@ -32,32 +34,51 @@ type Seen struct {
 	// Desired is how many there should be, Replicas how many there are, Ready how many of those are Ready Nodes, and UpToDate how
 	// many have the newest revision.
 	Desired, Replicas, Ready, UpToDate int32
+	// Passing are those that are about to be gone, or so new that nothing is known of them: no part of a roll-out, whatever they are.
+	Passing int32
 	// Machines are those that somebody has something to say about.
 	Machines []Machine
+	// Notes are what people should know of beside that, each a sentence that names its machine.
+	Notes []string
 }
 
 // MachinesReady says whether there are as many Ready machines as wanted, and if not, why.
 func MachinesReady(seen Seen, wanted int32) metav1.Condition {
+	text := fmt.Sprintf("%d of %d machines are Ready Nodes", seen.Ready, wanted)
 	if seen.Ready >= wanted && seen.Desired >= wanted {
-		return True(api.ConditionMachinesReady, "%d of %d machines are Ready Nodes", seen.Ready, wanted)
+		return True(api.ConditionMachinesReady, "%s", noted(text, seen.Notes))
 	}
 	reason := api.ReasonProgressing
 	if slices.ContainsFunc(seen.Machines, func(machine Machine) bool { return machine.Failed && !machine.Ready }) {
 		reason = api.ReasonFailed
 	}
-	text := fmt.Sprintf("%d of %d machines are Ready Nodes", seen.Ready, wanted)
 	if causes := Causes(seen.Machines, max(wanted, int32(len(seen.Machines)))); causes != "" {
 		text += "; " + causes
 	}
-	return Refuse(reason, "%s", text).Condition(api.ConditionMachinesReady)
+	return Refuse(reason, "%s", noted(text, seen.Notes)).Condition(api.ConditionMachinesReady)
+}
+
+// noted is a text with notes, in an order that does not depend on that in which they were found.
+func noted(text string, notes []string) string {
+	for at, note := range slices.Sorted(slices.Values(notes)) {
+		if at == mentioned {
+			return fmt.Sprintf("%s; and %d other machines", text, len(notes)-mentioned)
+		}
+		text += "; " + note
+	}
+	return text
 }
 
 // UpToDate says whether every machine has the newest revision.
 func UpToDate(seen Seen) metav1.Condition {
-	if seen.UpToDate >= seen.Replicas {
+	if seen.UpToDate+seen.Passing >= seen.Replicas {
 		return True(api.ConditionUpToDate, "%s", count(seen.UpToDate, seen.Replicas, "has", "have")+" the newest revision")
 	}
-	return Refuse(api.ReasonProgressing, "%s", count(seen.UpToDate, seen.Replicas, "has", "have")+" the newest revision; the others are replaced within the limits of rollout").
+	reason, refused := api.ReasonProgressing, refusals(seen.Machines)
+	if refused != "" {
+		reason = api.ReasonFailed
+	}
+	return Refuse(reason, "%s", count(seen.UpToDate, seen.Replicas, "has", "have")+" the newest revision; the others are replaced within the limits of rollout"+refused).
 		Condition(api.ConditionUpToDate)
 }
 

@@ -48,8 +48,15 @@ func TestLocate(t *testing.T) {
 	}{
 		"a place that is not there": {at: pool.Placement{}, want: "held NotFound: ClusterLocation house does not exist: the pool waits for it"},
 		"a place of another kind": {
-			at:   pool.Placement{Spec: &api.LocationSpec{Sim: &api.SimLocation{}}},
+			at:   pool.Placement{Spec: &api.LocationSpec{Sim: &api.SimLocation{Place: api.Place{Namespaces: &api.NamespaceSelector{}}}}},
 			want: "held Invalid: ClusterLocation house makes sim machines, and spec.machine is kubevirt: make a new pool of the kind that the place has",
+		},
+		"a place that does not answer, and is offered to others": {
+			at: pool.Placement{
+				Spec:       &api.LocationSpec{Sim: &api.SimLocation{}},
+				Conditions: []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionFalse, Reason: "Failed", Message: "the vault is closed"}},
+			},
+			want: "held Denied: ClusterLocation house is offered to no namespace: its owner has to select some by namespaces",
 		},
 		"a place that offers itself to nobody": {
 			at:   pool.Placement{Spec: &api.LocationSpec{KubeVirt: &api.KubeVirtLocation{}}},
@@ -251,6 +258,8 @@ func TestMachinesReady(t *testing.T) {
 		want   string
 	}{
 		"all are ready":             {pool.Seen{Desired: 3, Replicas: 3, Ready: 3}, 3, "True Ready: 3 of 3 machines are Ready Nodes"},
+		"with notes":                {pool.Seen{Desired: 1, Replicas: 1, Ready: 1, Notes: []string{"e", "b", "d", "a", "c"}}, 1, "True Ready: 1 of 1 machines are Ready Nodes; a; b; c; and 2 other machines"},
+		"a note while one waits":    {pool.Seen{Desired: 1, Replicas: 1, Notes: []string{"a is kept"}}, 1, "False Progressing: 0 of 1 machines are Ready Nodes; a is kept"},
 		"none is wanted":            {pool.Seen{}, 0, "True Ready: 0 of 0 machines are Ready Nodes"},
 		"one is there from before":  {pool.Seen{Desired: 3, Replicas: 4, Ready: 4}, 3, "True Ready: 4 of 3 machines are Ready Nodes"},
 		"the place grants too few":  {pool.Seen{Desired: 2, Replicas: 2, Ready: 2}, 3, "False Progressing: 2 of 3 machines are Ready Nodes"},
@@ -279,6 +288,9 @@ func sentence(condition metav1.Condition) string {
 func TestUpToDate(t *testing.T) {
 	if got := sentence(pool.UpToDate(pool.Seen{Replicas: 3, UpToDate: 1})); !strings.HasPrefix(got, "False Progressing: 1 of 3 machines has the newest revision") {
 		t.Error(got)
+	}
+	if got := sentence(pool.UpToDate(pool.Seen{Replicas: 3, UpToDate: 2, Passing: 1})); got != "True Ready: 2 of 3 machines have the newest revision" {
+		t.Errorf("with one that goes away because it is one too many: %s", got)
 	}
 	if got := sentence(pool.UpToDate(pool.Seen{Replicas: 3, UpToDate: 3})); got != "True Ready: 3 of 3 machines have the newest revision" {
 		t.Error(got)

@@ -16,14 +16,14 @@ func Play(pool *api.NodePool, role *api.NodeRole, cluster *api.TalosCluster, sib
 	}
 	switch role.Spec.PerCluster {
 	case api.PerClusterOne:
-		if refusal := second(pool, role, siblings); refusal != nil {
+		if refusal := second(pool, role, cluster, siblings); refusal != nil {
 			return refusal
 		}
 		if Claim(pool) > 1 {
 			return Refuse(api.ReasonInvalid, "a cluster has one machine of role %s, and the pool wants %d: lower it to 1, or choose a role whose perCluster is HA", role.Name, Claim(pool))
 		}
 	case api.PerClusterHA:
-		return second(pool, role, siblings)
+		return second(pool, role, cluster, siblings)
 	case api.PerClusterAny:
 	}
 	return nil
@@ -38,13 +38,25 @@ func unequipped(pool *api.NodePool, role *api.NodeRole) *Refusal {
 	return Refuse(api.ReasonInvalid, "role %s needs a graphics processor of %s, without which its machines do not end their boot: set machine.kubevirt.gpus", role.Name, wants.GPU)
 }
 
-// second refuses a role that an older pool of the cluster has.
-func second(pool *api.NodePool, role *api.NodeRole, siblings []api.NodePool) *Refusal {
+// second refuses a role that another pool of the cluster has: the one that is written down for it, or while there is none, an older
+// one.
+func second(pool *api.NodePool, role *api.NodeRole, cluster *api.TalosCluster, siblings []api.NodePool) *Refusal {
+	if has := holder(pool.Spec.Role, cluster, siblings); has != nil {
+		if same(has, pool) {
+			return nil
+		}
+		return late(role, has)
+	}
 	for at := range siblings {
 		other := &siblings[at]
 		if !same(other, pool) && other.Spec.Role == pool.Spec.Role && older(other, pool) {
-			return Refuse(api.ReasonDenied, "a cluster has one pool of role %s, and NodePool %s came first: delete one of the two, or choose another role", role.Name, other.Name)
+			return late(role, other)
 		}
 	}
 	return nil
+}
+
+// late refuses a role that a pool has.
+func late(role *api.NodeRole, by *api.NodePool) *Refusal {
+	return Refuse(api.ReasonDenied, "a cluster has one pool of role %s, and NodePool %s came first: delete one of the two, or choose another role", role.Name, by.Name)
 }

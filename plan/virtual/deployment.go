@@ -3,6 +3,9 @@
 package virtual
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -60,6 +63,8 @@ func (in Input) bootstrap() *unstructured.Unstructured {
 	made.Object["spec"] = fields{"template": fields{"spec": fields{
 		"generateType": "none", "talosVersion": talosMinor(string(in.Cluster.Spec.TalosVersion)), "data": string(in.Configuration),
 	}}}
+	sum := sha256.Sum256(in.Configuration)
+	made.SetAnnotations(map[string]string{names.AnnotationApplied: hex.EncodeToString(sum[:8])})
 	labels := made.GetLabels()
 	labels[names.LabelPurpose] = names.PurposeConfiguration
 	made.SetLabels(labels)

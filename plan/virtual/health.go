@@ -37,17 +37,23 @@ func (in Input) health() *unstructured.Unstructured {
 				fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": seconds(declared.UnknownTimeoutSeconds, defaultUnknown)},
 			},
 		},
-		"remediation": fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": number(unhealthy(declared, in.Have))}},
+		"remediation": fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": number(in.replaced(declared))}},
 	}
 	return made
 }
 
-// unhealthy is how many machines of so many may be unhealthy before none is replaced. A share that rounds down to nothing for a
-// small pool is one machine: such a pool would never heal. Failed machines that are kept are never replaced.
-func unhealthy(declared *api.Health, machines int32) intstr.IntOrString {
-	if declared.Failed == api.FailedKeep {
+// replaced is how many machines may be unhealthy for Cluster API to replace them. It finds out which have failed and replaces none as
+// long as more of them may be kept: those are taken out of the deployment.
+func (in Input) replaced(declared *api.Health) intstr.IntOrString {
+	if declared.Failed == api.FailedKeep && in.Kept < allowance(declared, in.Have) {
 		return intstr.FromInt32(0)
 	}
+	return unhealthy(declared, in.Have)
+}
+
+// unhealthy is how many machines of so many may be unhealthy before none is replaced. A share that rounds down to nothing for a
+// small pool is one machine: such a pool would never heal.
+func unhealthy(declared *api.Health, machines int32) intstr.IntOrString {
 	allowed := defaultUnhealthy
 	if declared.MaxUnhealthy != nil {
 		allowed = *declared.MaxUnhealthy

@@ -3,27 +3,19 @@
 package virtual
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/plan/pool"
 	"minos.dev/minos/talos/image"
 )
 
 // image is what the machines boot, and where it is: at the factory, or where the place has it prepared.
 func (in Input) image() (image.Image, string, error) {
-	wanted := image.Image{
-		Version: in.Cluster.Spec.TalosVersion, Platform: image.PlatformOf(api.MemberKubeVirt),
-		Architecture: cmp.Or(in.Pool.Spec.Architecture, api.AMD64),
-	}
-	if images := in.Cluster.Spec.Images; images != nil {
-		wanted.Factory = string(images.Factory)
-	}
-	booted, err := image.For(in.Role, wanted)
+	booted, err := pool.Image(in.Cluster, in.Pool, in.Role)
 	if err != nil {
 		return image.Image{}, "", err
 	}

@@ -62,6 +62,8 @@ type Input struct {
 	Granted int32
 	// Have is how many machines are wanted at the moment, by whoever decides it.
 	Have int32
+	// Kept is how many failed machines are kept for study beside them.
+	Kept int32
 	// Size is that of a machine, where it is known.
 	Size *api.Resources
 	// Budget is what a roll-out may disturb.

@@ -120,7 +120,7 @@ status: {conditions: [{type: HealthCheckSucceeded, status: "False", message: "He
 `
 
 func TestSeen(t *testing.T) {
-	want := pool.Seen{Desired: 4, Replicas: 7, Ready: 2, UpToDate: 3, Machines: []pool.Machine{
+	want := pool.Seen{Desired: 4, Replicas: 7, Ready: 2, UpToDate: 3, Passing: 3, Machines: []pool.Machine{
 		{Name: "workers-a-1", Ready: true},
 		{Name: "workers-b-1", Ready: true},
 		{Name: "workers-b-2", Waits: "its virtual machine", Why: "exceeded quota for the machine"},

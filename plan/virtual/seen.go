@@ -3,10 +3,12 @@
 package virtual
 
 import (
+	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"minos.dev/minos/plan/machines"
 	"minos.dev/minos/plan/pool"
 )
 
@@ -23,24 +25,37 @@ type Live struct {
 
 // Seen says in our words what Cluster API says of the machines.
 func (l Live) Seen() pool.Seen {
-	seen := pool.Seen{Desired: l.Desired(), Replicas: int32(len(l.Machines))}
-	virtual := map[string]*unstructured.Unstructured{}
-	for at := range l.Virtual {
-		virtual[l.Virtual[at].GetName()] = &l.Virtual[at]
-	}
+	seen := pool.Seen{Desired: l.Desired(), Replicas: int32(len(l.Machines)) - l.Kept()}
+	virtual := l.virtual()
 	for at := range l.Machines {
 		machine := &l.Machines[at]
+		if why, kept := machine.GetAnnotations()[machines.AnnotationKept]; kept {
+			seen.Notes = append(seen.Notes, fmt.Sprintf("Machine %s failed and is kept for study until somebody deletes it: %s", machine.GetName(), why))
+			continue
+		}
 		own := virtual[text(machine, "spec", "infrastructureRef", "name")]
 		one := tell(machine, own)
 		if one.Ready {
 			seen.Ready++
 		}
-		if l.newest(machine, own) {
+		switch {
+		case l.newest(machine, own):
 			seen.UpToDate++
+		case own == nil:
+			seen.Passing++
 		}
 		seen.Machines = append(seen.Machines, one)
 	}
 	return seen
+}
+
+// virtual are the KubevirtMachines by name.
+func (l Live) virtual() map[string]*unstructured.Unstructured {
+	found := map[string]*unstructured.Unstructured{}
+	for at := range l.Virtual {
+		found[l.Virtual[at].GetName()] = &l.Virtual[at]
+	}
+	return found
 }
 
 // Desired is how many machines somebody wants at the moment.
@@ -110,7 +125,7 @@ func strip(message, name string) string {
 			lines = append(lines, line)
 		}
 	}
-	return strings.Join(lines, ", ")
+	return strings.ReplaceAll(strings.Join(lines, ", "), ":, ", ": ")
 }
 
 // A state is a condition, as far as it matters here.

@@ -68,12 +68,25 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 
 // StartClusterAPI starts Cluster API's core controllers beside the control plane and returns when they are ready.
 func (c *ControlPlane) StartClusterAPI(ctx context.Context) error {
-	p, err := start(ctx, "minos-kube capi ready:", "capi", "--kubeconfig", c.Kubeconfig)
+	return c.StartClusterAPIThrough(ctx, c.Kubeconfig)
+}
+
+// StartClusterAPIThrough is the same for controllers that go another way to the API server than straight.
+func (c *ControlPlane) StartClusterAPIThrough(ctx context.Context, kubeconfig string) error {
+	p, err := start(ctx, "minos-kube capi ready:", "capi", "--kubeconfig", kubeconfig)
 	if err != nil {
 		return err
 	}
 	c.clusterAPI = p
 	return nil
+}
+
+// ClusterAPIProcess is the process of Cluster API's controllers, or 0 if there is none.
+func (c *ControlPlane) ClusterAPIProcess() int {
+	if c.clusterAPI == nil {
+		return 0
+	}
+	return c.clusterAPI.cmd.Process.Pid
 }
 
 // Config returns how its administrator reaches it, without a client-side rate limit: it is ours alone.

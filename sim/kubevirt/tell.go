@@ -66,16 +66,7 @@ func (d *Double) tell(ctx context.Context, object *unstructured.Unstructured, to
 
 // nameNode gives the Node its provider ID. An error says what is missing.
 func (d *Double) nameNode(ctx context.Context, object *unstructured.Unstructured, cluster, identity string) error {
-	secret := &corev1.Secret{}
-	if err := d.client.Get(ctx, types.NamespacedName{Namespace: object.GetNamespace(), Name: cluster + "-kubeconfig"}, secret); err != nil {
-		return err
-	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
-	if err != nil {
-		return fmt.Errorf("read Secret %s: %w", secret.Name, err)
-	}
-	config.Timeout = patience
-	tenant, err := kubernetes.NewForConfig(config)
+	tenant, err := d.tenant(ctx, object.GetNamespace(), cluster)
 	if err != nil {
 		return err
 	}
@@ -92,4 +83,21 @@ func (d *Double) nameNode(ctx context.Context, object *unstructured.Unstructured
 		return fmt.Errorf("the Node %s went away: %w", node.Name, err)
 	}
 	return err
+}
+
+// program is what the real provider's program is called, which the API server writes down beside the fields that it sets.
+const program = "manager"
+
+// tenant reaches the cluster that machines join.
+func (d *Double) tenant(ctx context.Context, namespace, cluster string) (*kubernetes.Clientset, error) {
+	secret := &corev1.Secret{}
+	if err := d.client.Get(ctx, types.NamespacedName{Namespace: namespace, Name: cluster + "-kubeconfig"}, secret); err != nil {
+		return nil, err
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["value"])
+	if err != nil {
+		return nil, fmt.Errorf("read Secret %s: %w", secret.Name, err)
+	}
+	config.Timeout, config.UserAgent = patience, program+"/v0.0.0"
+	return kubernetes.NewForConfig(config)
 }

@@ -96,6 +96,10 @@ func (b *boot) difference(how machineapi.ApplyConfigurationRequest_Mode, provide
 // apply keeps a configuration, puts it in force, or both.
 func (b *boot) apply(how machineapi.ApplyConfigurationRequest_Mode, in *machineapi.ApplyConfigurationRequest, provider talosconfig.Provider) error {
 	before := b.config()
+	if how == modeNoReboot && complete(before) && b.turned().NeedsReboot {
+		// Talos shows what differs, and so whatever the configuration holds.
+		return fmt.Errorf("this config change can't be applied in immediate mode\ndiff: %s", in.GetData())
+	}
 	if how != modeTry {
 		keep := func(content Content) (Content, error) { return content.Configure(in.GetData()), nil }
 		if err := b.write(keep); err != nil {

@@ -147,8 +147,8 @@ func accepted(provider talosconfig.Provider) []*x509.PEMEncodedCertificate {
 }
 
 // surroundings are what a configuration and the hardware bring to services.
-func surroundings(provider talosconfig.Provider, devices []string) Surroundings {
-	around := Surroundings{Devices: devices}
+func surroundings(provider talosconfig.Provider, options Options, devices []string) Surroundings {
+	around := Surroundings{Devices: append(devices, options.Devices...), GPU: options.GPU, Platform: options.Platform}
 	for _, service := range provider.ExtensionServiceConfigs() {
 		around.Configured = append(around.Configured, service.Name())
 	}

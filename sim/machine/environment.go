@@ -120,6 +120,8 @@ type Options struct {
 	CPUs, MemoryMiB int64
 	// Devices are paths that its hardware or hypervisor brings, for example /dev/virtio-ports/org.qemu.guest_agent.0.
 	Devices []string
+	// GPU is the maker of its graphics processor in small letters, for example nvidia; empty if it has none.
+	GPU string
 	// Listen is the loopback address of its Talos API, for example 127.0.0.1:0. Empty means that nobody can call it.
 	Listen string
 	// Knobs are its own faults.
@@ -163,6 +165,8 @@ type Knobs struct {
 	// DiskFull says that there is no room on the disk: what is there can be read, and nothing can be added. The kubelet reports
 	// it.
 	DiskFull bool
+	// NeedsReboot says that Talos takes no configuration without a reboot, as for what it cannot change while it runs.
+	NeedsReboot bool
 	// Upgrade is how upgrades end; empty means that they succeed.
 	Upgrade Outcome
 	// Devices are paths that exist beside those of the machine.
@@ -173,7 +177,8 @@ type Knobs struct {
 func (k Knobs) and(own Knobs) Knobs {
 	return Knobs{
 		NoCNI: k.NoCNI || own.NoCNI, NoKubeletImage: k.NoKubeletImage || own.NoKubeletImage, NoAPI: k.NoAPI || own.NoAPI,
-		Silent: k.Silent || own.Silent, DiskFull: k.DiskFull || own.DiskFull, Upgrade: cmp.Or(own.Upgrade, k.Upgrade, UpgradeSucceeds),
+		NeedsReboot: k.NeedsReboot || own.NeedsReboot,
+		Silent:      k.Silent || own.Silent, DiskFull: k.DiskFull || own.DiskFull, Upgrade: cmp.Or(own.Upgrade, k.Upgrade, UpgradeSucceeds),
 		Devices: slices.Concat(k.Devices, own.Devices),
 	}
 }

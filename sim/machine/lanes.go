@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/siderolabs/talos/pkg/machinery/compatibility"
@@ -134,6 +135,7 @@ func (b *boot) facts() nodeFacts {
 		if version, err := compatibility.KubernetesVersionFromImageRef(kubelet.Image()); err == nil {
 			facts.kubelet = fmt.Sprintf("v%s", version)
 		}
+		facts.labels = strings.Split(strings.Join(kubelet.ExtraArgs()["node-labels"], ","), ",")
 	}
 	return facts
 }

@@ -145,7 +145,7 @@ const leastWait = 50 * time.Millisecond
 
 // lookAtServices says which services run, and what the others wait for.
 func (b *boot) lookAtServices() {
-	around := surroundings(b.config(), append(b.turned().Devices, b.options.Devices...))
+	around := surroundings(b.config(), b.options, b.turned().Devices)
 	services := ExtensionServices(b.rack.catalogue, b.image, around)
 	b.mutex.Lock()
 	b.services = services

@@ -28,6 +28,7 @@ type nodeFacts struct {
 	identity     string
 	boots        int
 	cpus, memory int64
+	labels       []string          // key=value, as the kubelet's argument has them
 	taints       map[string]string // key to value:effect, as a configuration has them
 	external     bool              // a cloud controller is yet to look at the Node
 	diskFull     bool
@@ -42,6 +43,11 @@ func newNode(facts nodeFacts) *corev1.Node {
 			"beta.kubernetes.io/os": "linux", "beta.kubernetes.io/arch": facts.architecture,
 		}},
 		Spec: corev1.NodeSpec{ProviderID: facts.providerID},
+	}
+	for _, label := range facts.labels {
+		if key, value, is := strings.Cut(label, "="); is {
+			node.Labels[key] = value
+		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(facts.taints)) {
 		value, effect := labels.ParseTaint(facts.taints[key])

@@ -62,7 +62,7 @@ func Known(layer string, patches []api.Patch, contract *config.VersionContract) 
 		switch {
 		case document.Kind == "" || known && contract.Major == 1 && contract.Minor >= minor:
 		case known:
-			return fmt.Errorf("%s layer: patches[%d].kind: %q came with Talos 1.%d, and the cluster runs 1.%d", layer, i, document.Kind, minor, contract.Minor)
+			return &NewerKindError{fmt.Sprintf("%s layer: patches[%d]", layer, i), document.Kind, minor, contract.Minor}
 		default:
 			return fmt.Errorf("%s layer: patches[%d].kind: Talos has no document %q%s", layer, i, document.Kind,
 				nearest.Hint(document.Kind, slices.Sorted(maps.Keys(introduced))))

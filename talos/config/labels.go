@@ -35,6 +35,55 @@ func checkLabels(layer string, labels map[string]string, machine api.MachineType
 	return nil
 }
 
+// NodeLabels is the argument by which a kubelet registers its Node with labels. It has no say about them afterwards.
+const NodeLabels = "node-labels"
+
+// labelled puts the labels of role and pool on the Node, and returns the kubelet's settings. A machine of Cluster API cannot be
+// told of others while it runs: its kubelet registers the Node with them, and they are changed on the Node from then on. Talos
+// would put back what it knows.
+func labelled(in Input, role, pool *setter) *api.Kubelet {
+	user := in.Pool.Spec.Config
+	if user == nil {
+		user = &api.PoolConfig{}
+	}
+	if in.Pool.Spec.Machine.KubeVirt == nil {
+		role.labels(in.Role.Spec.Labels)
+		pool.labels(user.Labels)
+		return user.Kubelet
+	}
+	all := Labels(in.Role, in.Pool)
+	if len(all) == 0 {
+		return user.Kubelet
+	}
+	kubelet := &api.Kubelet{}
+	if user.Kubelet != nil {
+		kubelet = user.Kubelet.DeepCopy()
+	}
+	var texts []string
+	for _, label := range slices.Sorted(maps.Keys(all)) {
+		texts = append(texts, label+"="+all[label])
+	}
+	if own := kubelet.ExtraArgs[NodeLabels]; own != "" {
+		texts = append(texts, own)
+	}
+	kubelet.ExtraArgs = maps.Clone(kubelet.ExtraArgs)
+	if kubelet.ExtraArgs == nil {
+		kubelet.ExtraArgs = map[string]string{}
+	}
+	kubelet.ExtraArgs[NodeLabels] = strings.Join(texts, ",")
+	return kubelet
+}
+
+// Labels are those that a role and a pool want on a Node. The pool's stand above the role's.
+func Labels(role *api.NodeRole, pool *api.NodePool) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, role.Spec.Labels)
+	if pool.Spec.Config != nil {
+		maps.Copy(all, pool.Spec.Config.Labels)
+	}
+	return all
+}
+
 // restricted says whether a kubelet may not set a label.
 func restricted(label string) bool {
 	domain, _, found := strings.Cut(label, "/")

@@ -123,7 +123,6 @@ func (p *Pool) layers() ([]layer, error) {
 	if err := checkLabels("role", spec.Labels, spec.MachineType); err != nil {
 		return nil, err
 	}
-	role.labels(spec.Labels)
 	role.taints(spec.Taints)
 	role.sysctls(spec.Sysctls)
 	role.modules(spec.KernelModules)
@@ -137,12 +136,12 @@ func (p *Pool) layers() ([]layer, error) {
 	if err := checkLabels("pool", user.Labels, spec.MachineType); err != nil {
 		return nil, err
 	}
-	pool.labels(user.Labels)
+	kubelet := labelled(in, role, pool)
 	pool.taints(user.Taints)
 	if err := checkKubelet(user.Kubelet, in.Capacity); err != nil {
 		return nil, err
 	}
-	pool.kubelet(user.Kubelet, in.Capacity)
+	pool.kubelet(kubelet, in.Capacity)
 	return []layer{
 		{name: "generated", set: generated.documents()},
 		{name: "cluster", set: cluster.documents(), patches: patches(in.Cluster.Spec.Config)},

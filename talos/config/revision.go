@@ -49,10 +49,14 @@ func Revision(text []byte) (string, error) {
 		if isLive(kind) {
 			continue
 		}
+		said := len(d)
 		for _, path := range live {
 			if path[0] == kind && len(path) > 1 {
 				remove(d, path[1:])
 			}
+		}
+		if len(d) < said && isHollow(d) {
+			continue // what it said is changed live, and so is that it says something
 		}
 		line, err := json.Marshal(d) // with sorted keys
 		if err != nil {
@@ -85,6 +89,16 @@ func decode(text []byte) ([]document, error) {
 // isLive says whether whole documents of a kind are changed live.
 func isLive(kind string) bool {
 	return slices.ContainsFunc(live, func(path []string) bool { return len(path) == 1 && path[0] == kind })
+}
+
+// isHollow says whether a document says nothing but of which kind it is.
+func isHollow(d document) bool {
+	for key := range d {
+		if key != "apiVersion" && key != "kind" {
+			return false
+		}
+	}
+	return d["kind"] != nil
 }
 
 // remove takes a path out of a document, and with it what holds nothing else: an empty mapping means the same as none.

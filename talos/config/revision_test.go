@@ -55,10 +55,16 @@ func TestRevision(t *testing.T) {
 		"a label":                  {replace("a: b\n---", "a: c\n---"), true},
 		"a label in its document":  {replace("labels:\n    a: b\n", "labels:\n    a: c\n"), true},
 		"no label at all any more": {replace("    nodeLabels:\n        a: b\n", ""), true},
-		"a mirror":                 {replace("docker.io", "ghcr.io"), true},
-		"a disk":                   {replace("/dev/sda", "/dev/sdb"), false},
-		"a taint":                  {replace("only:", "other:"), false},
-		"a module":                 {replace("name: zfs", "name: drbd"), false},
+		"a first name server": {func(text string) string {
+			return text + "---\napiVersion: v1alpha1\nkind: ResolverConfig\nnameservers: [{address: 192.0.2.53}]\n"
+		}, true},
+		"a document that means something by being there": {func(text string) string {
+			return text + "---\napiVersion: v1alpha1\nkind: KubeFlannelCNIConfig\n"
+		}, false},
+		"a mirror": {replace("docker.io", "ghcr.io"), true},
+		"a disk":   {replace("/dev/sda", "/dev/sdb"), false},
+		"a taint":  {replace("only:", "other:"), false},
+		"a module": {replace("name: zfs", "name: drbd"), false},
 		"one module more": {func(text string) string {
 			return text + "---\napiVersion: v1alpha1\nkind: KernelModuleConfig\nname: drbd\n"
 		}, false},

@@ -14,30 +14,35 @@ import (
 	"minos.dev/minos/talos/config"
 )
 
-// placeholder stands for what a trial does not know. Nothing that is made with it leaves this package.
+// placeholder stands for what a trial does not know. Nothing that is made with it goes to a machine.
 const placeholder = "placeholder"
 
 // Trial makes the configurations of a pool's machines with placeholders for all secrets, and returns what is wrong: a
 // patch that touches what is protected, a document that the version does not know, a configuration that Talos refuses. It
 // needs no key, so anybody who reviews a change can do it.
 func (f *Fleet) Trial(pool *api.NodePool) error {
+	_, err := f.Rehearse(pool)
+	return err
+}
+
+// Rehearse returns the machines of a pool with placeholders for all secrets, to be looked at and never to be used.
+func (f *Fleet) Rehearse(pool *api.NodePool) ([]Machine, error) {
 	in, err := f.input(pool)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if in.Endpoint, err = Endpoint(in.Cluster); err != nil {
 		in.Endpoint = api.Endpoint{Host: placeholder}
 	}
 	if in.Secrets, err = placeholderBundle(); err != nil {
-		return err
+		return nil, err
 	}
 	in.Values = placeholderValues(in.Role)
 	shared, err := config.NewPool(in)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = render(pool, shared)
-	return err
+	return render(pool, shared)
 }
 
 // placeholderBundle has the form of a cluster's secrets, as far as Talos's validation looks at it. Its keys are made once,
@@ -65,7 +70,7 @@ var placeholderBundle = sync.OnceValues(func() (*secrets.Bundle, error) {
 func placeholderValues(role *api.NodeRole) map[api.SecretKeyReference]string {
 	values := map[api.SecretKeyReference]string{}
 	for _, reference := range References(role) {
-		values[reference] = fmt.Sprintf("%s-%s", placeholder, reference.Key)
+		values[reference] = fmt.Sprintf("%s-%s-%s", placeholder, reference.Name, reference.Key)
 	}
 	return values
 }

@@ -27,10 +27,27 @@ type Secrets struct {
 
 // New makes the secrets of a new cluster, of the kinds that a Talos version wants. They are different each time.
 func New(contract *config.VersionContract, now time.Time) (*Secrets, error) {
+	return newSecrets(contract, now)
+}
+
+// NewIdentity makes of them what a cluster keeps whose control plane is not of Talos machines. The rest is made and dropped, so that
+// it is made of what is cheap: a key for service accounts of the kind that Talos prefers takes a second.
+func NewIdentity(contract *config.VersionContract, now time.Time) (*Secrets, error) {
+	made, err := newSecrets(contract, now, secrets.WithECDSAServiceAccountKey())
+	if err != nil {
+		return nil, err
+	}
+	made.Bundle.Certs = &secrets.Certs{OS: made.Bundle.Certs.OS}
+	made.Bundle.Secrets = &secrets.Secrets{BootstrapToken: made.Bundle.Secrets.BootstrapToken}
+	return made, nil
+}
+
+// newSecrets makes all of them.
+func newSecrets(contract *config.VersionContract, now time.Time, options ...secrets.Option) (*Secrets, error) {
 	if now.IsZero() {
 		return nil, errors.New("no time is given, and authorities need one") // Talos would look at the clock
 	}
-	bundle, err := secrets.NewBundle(secrets.NewFixedClock(now), contract)
+	bundle, err := secrets.NewBundle(secrets.NewFixedClock(now), contract, options...)
 	if err != nil {
 		return nil, fmt.Errorf("make secrets: %w", err)
 	}
