@@ -70,6 +70,7 @@ generate: ## Write everything that is generated: deep copies, definitions, refer
 	$(TOOL) controller-gen crd paths=./api/v1alpha1 output:crd:dir=charts/minos/crds
 	$(TOOL) controller-gen rbac:roleName=minos-operator paths=./controller/... output:rbac:dir=charts/minos/operator
 	go run ./docs/reference
+	go run ./docs/rules
 
 .PHONY: verify
 verify: generate lint ## Generate and lint, and fail if that changed anything.
@@ -82,9 +83,13 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 .PHONY: bench
 bench: build peers kube ## Measure, as ratios within one run.
 	go test -run '^$$' -bench . ./api/load
+	go test -run '^$$' -bench History -benchtime 5x ./gather
 	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos
+	go test -run '^$$' -bench Check -benchtime 3x ./cmd/minos
+	go test -run '^$$' -bench Clusters -benchtime 3x ./check
 	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer
 	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine
+	go test -run '^$$' -bench Pools -benchtime 1x -timeout 60m ./cmd/minos-operator
 
 .PHONY: demo
 demo: build kube ## Show what works today: a folder that is checked, a cluster that holds it to the same rules, a rehearsal.

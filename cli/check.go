@@ -3,140 +3,154 @@
 package cli
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"io"
-	"slices"
-
 	"github.com/spf13/cobra"
 
-	"minos.dev/minos/api/load"
-	"minos.dev/minos/check"
+	api "minos.dev/minos/api/v1alpha1"
 )
 
-// newCheck returns the command that judges a folder of declarations.
-func newCheck() *cobra.Command {
+// The formats that only reports have.
+const (
+	formatSarif    Format = "sarif"
+	formatJUnit    Format = "junit"
+	formatMarkdown Format = "markdown"
+)
+
+// A level is a severity as a flag names it.
+type level string
+
+// The levels, the mildest first.
+const (
+	levelInfo    level = "info"
+	levelWarning level = "warning"
+	levelError   level = "error"
+)
+
+// A history is whether commits are looked through too.
+type history string
+
+// The ways to look through commits: auto is on where it is quick.
+const (
+	historyAuto history = "auto"
+	historyOn   history = "on"
+	historyOff  history = "off"
+)
+
+// A checking is one run of the command.
+type checking struct {
+	dir, since, baseline, writeBaseline, explain string
+	only, skip                                   []string
+	format                                       *Format
+	shown, failing                               level
+	environment                                  api.Environment
+	history                                      history
+	unknown, list, fix, dryRun, force, formation bool
+	version                                      string
+}
+
+const checkLong = `Judges DIR, or the current folder, by every rule that Minos knows: declarations,
+machine configurations that were rendered or found (plain Talos, talhelper,
+topf), schematics, Kubernetes manifests and Helm values, CI workflows, the Git
+repository with its history, and saved facts of a running cluster. It needs no
+secrets, no keys and no network, and a folder that has never seen Minos can be
+checked. What cannot be decided from what is there is said to be unknown, and
+never taken for right.
+
+Exits with 3 if a rule finds something at or above --fail-on, which is error
+unless you say otherwise: a warning is a judgement that somebody may see
+differently, and a gate that stops for those is soon taken down.
+
+A finding can be borne with for a while, with a reason, where it stands:
+  # minos:ignore NET-011 until 2027-01-31: the VPN is renumbered in January
+--write-baseline keeps all findings of an old repository, and --baseline then
+counts only new ones. --fix mends what can be mended by machine. With --since,
+changes that cannot be made to what exists are findings too: give a folder with
+the state before.`
+
+// newCheck returns the command that judges a folder.
+func newCheck(v Version) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Say what is wrong in a folder of declarations",
-		Long: `Reads every YAML file below DIR, or below the current folder, and says what is
-wrong, with file and line: fields that do not exist, values that a management
-cluster would refuse, names that lead nowhere, versions that do not fit, machine
-configurations that Talos would refuse. It needs no secrets and no keys.
-
-With --since, it also refuses changes that cannot be made to what exists: give
-a folder with the state before, for example another worktree of your
-repository. Nothing is written. Exits with 3 if anything is wrong.`,
-		Example: "minos check\nminos check fleet -o json\nminos check fleet --since ../main/fleet",
+		Short: "Say what is wrong in a folder",
+		Long:  checkLong,
+		Example: `minos check
+minos check fleet --only SEC,NET-0* -o sarif
+minos check fleet --since ../main/fleet
+minos check --explain EXT-003
+minos check --list`,
 		GroupID: GroupFolder,
 	}
-	format := OutputFlag(cmd)
-	since := cmd.Flags().String("since", "", "folder with the state before, to check the changes too")
+	c := &checking{format: OutputFlag(cmd, formatSarif, formatJUnit, formatMarkdown), shown: levelInfo, failing: levelError, history: historyAuto, version: v.Version}
+	c.flags(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		found, err := checkFolder(cmd.Context(), append(args, ".")[0])
-		if err != nil {
+		c.dir = append(args, ".")[0]
+		if err := c.fits(cmd, len(args) > 0); err != nil {
 			return err
 		}
-		if err := found.try(); err != nil {
-			return err
+		switch {
+		case c.list:
+			return c.printList(cmd)
+		case c.explain != "":
+			return c.printExplained(cmd)
+		case c.formation:
+			return c.runFormation(cmd)
 		}
-		if *since != "" {
-			if err := found.checkSince(cmd, *since); err != nil {
-				return err
-			}
-		}
-		return found.print(cmd, *format)
+		return c.run(cmd)
 	}
 	return cmd
 }
 
-// checkFolder reads a folder and follows the references in it.
-func checkFolder(ctx context.Context, dir string) (*folder, error) {
-	found, err := readFolder(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	if len(found.documents) == 0 && len(found.problems) == 0 {
-		return nil, Hint(fmt.Errorf("nothing in %q is of a kind of minos.dev", dir), "give the folder that holds your declarations")
-	}
-	references, err := check.References(found.documents)
-	if err != nil {
-		return nil, err
-	}
-	found.problems = append(found.problems, references...)
-	return found, nil
+// flags gives the command its flags.
+func (c *checking) flags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&c.since, "since", "", "folder with the state before, to check the changes too")
+	flags.StringSliceVar(&c.only, "only", nil, "rules to ask: IDs or groups, with wildcards")
+	flags.StringSliceVar(&c.skip, "skip", nil, "rules not to ask: IDs or groups, with wildcards")
+	flags.StringVar(&c.baseline, "baseline", "", "file with findings that do not count")
+	flags.StringVar(&c.writeBaseline, "write-baseline", "", "file to keep all findings in")
+	flags.BoolVar(&c.unknown, "unknown", false, "list what cannot be decided, and why")
+	flags.BoolVar(&c.list, "list", false, "list the rules, and check nothing")
+	flags.StringVar(&c.explain, "explain", "", "rule to explain, with its examples")
+	flags.BoolVar(&c.formation, "formation", false, "say whether the clusters form, by four tests")
+	flags.BoolVar(&c.fix, "fix", false, "mend what can be mended by machine")
+	flags.BoolVar(&c.dryRun, "dry-run", false, "with --fix: show the changes, and write nothing")
+	flags.BoolVar(&c.force, "force", false, "with --fix: write even if Git could not give it back")
+	levels := []level{levelInfo, levelWarning, levelError}
+	word(cmd, "level", "mildest severity to show", &choice[level]{value: &c.shown, accepted: levels, kind: "severity"})
+	word(cmd, "fail-on", "mildest severity that exits with 3", &choice[level]{value: &c.failing, accepted: levels, kind: "severity"})
+	word(cmd, "history", "look through commits too", &choice[history]{value: &c.history, accepted: []history{historyAuto, historyOn, historyOff}, kind: "when"})
+	word(cmd, "environment", "what clusters are for that do not say it", &choice[api.Environment]{value: &c.environment, kind: "environment", accepted: []api.Environment{
+		api.EnvironmentProduction, api.EnvironmentStaging, api.EnvironmentDevelopment, api.EnvironmentHomelab, api.EnvironmentEdge,
+	}})
 }
 
-// try has Talos judge the configuration of every machine, unless something is wrong already.
-func (f *folder) try() error {
-	if len(f.problems) > 0 {
-		return nil
-	}
-	var err error
-	f.problems, err = check.Trials(f.documents)
-	return err
+// word gives a command a flag that accepts a few words.
+func word[T ~string](cmd *cobra.Command, name, usage string, value *choice[T]) {
+	cmd.Flags().Var(value, name, usage)
+	// It fails for a flag that does not exist or was registered twice; neither can be here.
+	_ = cmd.RegisterFlagCompletionFunc(name, value.complete)
 }
 
-// checkSince holds the changes from an older state of the folder to the rules about changes.
-func (f *folder) checkSince(cmd *cobra.Command, dir string) error {
-	before, err := readFolder(cmd.Context(), dir)
-	if err != nil {
-		return err
+// fits refuses flags that do not go together.
+func (c *checking) fits(cmd *cobra.Command, dir bool) error {
+	rules := c.list || c.explain != "" // it is about rules, and not about a folder
+	switch {
+	case c.list && (dir || c.explain != ""):
+		return about(cmd, "--list is about the rules: it goes with --only, --skip and -o alone")
+	case rules && dir:
+		return about(cmd, "--explain is about a rule: it takes no folder")
+	case c.formation && (rules || c.fix || len(c.only)+len(c.skip) > 0):
+		return about(cmd, "--formation asks its own rules: it goes with -o and --environment alone")
 	}
-	if len(before.problems) > 0 {
-		say(cmd, "%s in %s: what has them was not compared", count(len(before.problems), "problem"), dir)
-	}
-	old := map[string]*load.Document{}
-	for _, document := range before.documents {
-		old[identity(document)] = document
-	}
-	for _, document := range f.documents {
-		if was, ok := old[identity(document)]; ok {
-			f.problems = append(f.problems, load.Change(was, document)...)
-		}
+	return c.mends(cmd)
+}
+
+// mends refuses flags that do not go together with --fix, or without it.
+func (c *checking) mends(cmd *cobra.Command) error {
+	switch {
+	case !c.fix && (c.dryRun || c.force):
+		return about(cmd, "--dry-run and --force belong to --fix")
+	case c.fix && *c.format != FormatTable:
+		return about(cmd, "--fix shows changes: it has no -o")
 	}
 	return nil
-}
-
-// identity tells one object from another.
-func identity(document *load.Document) string {
-	return document.Kind.Name + "/" + document.Object.GetNamespace() + "/" + document.Object.GetName()
-}
-
-// print shows the problems and says by the exit code whether there are any.
-func (f *folder) print(cmd *cobra.Command, format Format) error {
-	slices.SortStableFunc(f.problems, func(a, b load.Problem) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
-	})
-	if err := printProblems(cmd.OutOrStdout(), format, f.problems); err != nil {
-		return err
-	}
-	if len(f.problems) > 0 {
-		say(cmd, "%s in %s", count(len(f.problems), "problem"), count(f.files, "file"))
-		return Exit(ExitFindings, nil)
-	}
-	say(cmd, "nothing is wrong: %s in %s", count(len(f.documents), "object"), count(f.files, "file"))
-	return nil
-}
-
-// printProblems prints problems: for people as lines that an editor can jump to.
-func printProblems(w io.Writer, format Format, problems []load.Problem) error {
-	if format != FormatTable {
-		return Print(w, format, append([]load.Problem{}, problems...), nil)
-	}
-	for _, problem := range problems {
-		if _, err := fmt.Fprintln(w, problem); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// count is a number of things in words.
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

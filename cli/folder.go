@@ -3,15 +3,20 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"minos.dev/minos/api/load"
+	"minos.dev/minos/check/declarations"
 )
 
 // largest is how large a file of declarations may be. A larger one is a mistake, or an attack on whoever reads it.
@@ -97,6 +102,37 @@ func (f *folder) read(reader *load.Reader, root, path string) error {
 	f.documents = append(f.documents, documents...)
 	f.problems = append(f.problems, problems...)
 	return nil
+}
+
+// checkFolder reads a folder and follows the references in it.
+func checkFolder(ctx context.Context, dir string) (*folder, error) {
+	found, err := readFolder(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found.documents) == 0 && len(found.problems) == 0 {
+		return nil, Hint(fmt.Errorf("nothing in %q is of a kind of minos.dev", dir), "give the folder that holds your declarations")
+	}
+	references, err := declarations.References(found.documents)
+	if err != nil {
+		return nil, err
+	}
+	found.problems = append(found.problems, references...)
+	return found, nil
+}
+
+// print shows the problems, as lines that an editor can jump to, and says by the exit code that there are some.
+func (f *folder) print(cmd *cobra.Command) error {
+	slices.SortStableFunc(f.problems, func(a, b load.Problem) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
+	})
+	for _, problem := range f.problems {
+		if _, err := fmt.Fprintln(cmd.OutOrStdout(), problem); err != nil {
+			return err
+		}
+	}
+	say(cmd, "%s in %s", count(len(f.problems), "problem"), count(f.files, "file"))
+	return Exit(ExitFindings, nil)
 }
 
 // ReadObjects returns what a folder declares, for commands of other rooms. A folder with problems is an error: what would

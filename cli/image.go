@@ -31,7 +31,7 @@ Nothing here downloads or sends anything.`,
 	}
 	cmd.AddCommand(
 		newImageList(), newImageExtensions(), newImageSchematic(), newImageID(), newImageURL(), newImageInstaller(),
-		newImageProfile(), newImageMatrix(), newImagePatch(),
+		newImageProfile(), newImageMatrix(), newImagePatch(), newImageBoot(),
 	)
 	return cmd
 }

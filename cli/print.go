@@ -102,3 +102,11 @@ func (t Table) text() ([]byte, error) {
 func say(cmd *cobra.Command, format string, args ...any) {
 	_, _ = fmt.Fprintf(cmd.ErrOrStderr(), format+"\n", args...) // there is nowhere left to complain
 }
+
+// count is a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -51,7 +51,7 @@ func renderFolder(cmd *cobra.Command, dir string) (*rendering, error) {
 		return nil, err
 	}
 	if len(found.problems) > 0 {
-		return nil, found.print(cmd, FormatTable)
+		return nil, found.print(cmd)
 	}
 	all, err := fleet.New(found.objects())
 	if err != nil {

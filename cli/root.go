@@ -62,7 +62,7 @@ while they change.`,
 	root.SetHelpCommand(help)
 	root.AddCommand(
 		newInit(v),
-		newCheck(),
+		newCheck(v),
 		newRender(),
 		newDiff(),
 		newImport(),

@@ -80,3 +80,27 @@ func TestConfigRefuses(t *testing.T) {
 		})
 	}
 }
+
+func TestCovers(t *testing.T) {
+	tests := map[string]struct {
+		rule sops.Rule
+		path string
+		want bool
+	}{
+		"all":                    {sops.Rule{}, "machine.ca.key", true},
+		"by its own name":        {sops.Rule{EncryptedRegex: "^(key|token)$"}, "machine.ca.key", true},
+		"by one above":           {sops.Rule{EncryptedRegex: "^ca$"}, "machine.ca.key", true},
+		"not chosen":             {sops.Rule{EncryptedRegex: "^token$"}, "machine.ca.key", false},
+		"left out by its ending": {sops.Rule{UnencryptedSuffix: "ey"}, "machine.ca.key", false},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got, err := test.rule.Covers(strings.Split(test.path, ".")); got != test.want || err != nil {
+				t.Errorf("got %t and %v, want %t", got, err, test.want)
+			}
+		})
+	}
+	if _, err := (sops.Rule{EncryptedRegex: "("}).Covers(nil); err == nil {
+		t.Error("no error for an expression that is none")
+	}
+}

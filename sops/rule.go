@@ -78,6 +78,15 @@ func (m *matcher) covers(path []string) bool {
 	return slices.ContainsFunc(path, m.matches) == m.encrypts
 }
 
+// Covers says whether a file that is encrypted by the rule has the value at a path of keys encrypted.
+func (r Rule) Covers(path []string) (bool, error) {
+	compiled, err := r.matcher()
+	if err != nil {
+		return false, err
+	}
+	return compiled.covers(path), nil
+}
+
 // metadata starts the metadata of a file that is encrypted by a rule.
 func (r Rule) metadata(key []byte) (*metadata, error) {
 	if len(r.Recipients) == 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package declarations_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"minos.dev/minos/api/load"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // shelf is a folder with machines of metal in two pools, and nothing wrong.
@@ -111,9 +111,9 @@ func TestHosts(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			found, err := check.References(documents)
+			found, err := declarations.References(documents)
 			if err == nil && len(found) == 0 {
-				found, err = check.Trials(documents)
+				found, err = declarations.Trials(documents)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package check_test
+package declarations_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"minos.dev/minos/api/load"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // fleet is a folder in which everything leads somewhere.
@@ -123,7 +123,7 @@ func TestReferences(t *testing.T) {
 			if len(problems) > 0 {
 				t.Fatal(problems)
 			}
-			found, err := check.References(documents)
+			found, err := declarations.References(documents)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,7 @@ import (
 
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // A File is one file of a folder.
@@ -172,7 +172,7 @@ func verify(files []File) error {
 		found, wrong := reader.Read(file.Name, file.Text)
 		documents, problems = append(documents, found...), append(problems, wrong...)
 	}
-	for _, rules := range []func([]*load.Document) ([]load.Problem, error){check.References, check.Trials} {
+	for _, rules := range []func([]*load.Document) ([]load.Problem, error){declarations.References, declarations.Trials} {
 		if len(problems) == 0 { // or it would say the same once more
 			problems, err = rules(documents)
 		}

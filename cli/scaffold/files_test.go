@@ -13,7 +13,7 @@ import (
 
 	"minos.dev/minos/api/load"
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/check"
+	"minos.dev/minos/check/declarations"
 )
 
 // facts are the same in every test.
@@ -60,7 +60,7 @@ func objects(t testing.TB, files map[string]string) []load.Object {
 		found, wrong := reader.Read(name, []byte(files[name]))
 		documents, problems = append(documents, found...), append(problems, wrong...)
 	}
-	found, err := check.References(documents)
+	found, err := declarations.References(documents)
 	if err != nil {
 		t.Fatal(err)
 	}

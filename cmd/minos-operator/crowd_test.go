@@ -9,6 +9,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -55,6 +56,9 @@ type crowd struct {
 	clusters []string
 	expected int // how many pools there are
 }
+
+// patience bounds a wait for a crowd on a busy machine.
+const patience = 20 * time.Minute
 
 // newCrowd starts the management cluster, the tenants' API server and a cloud, without an operator.
 func newCrowd(t testing.TB) *crowd {
@@ -231,7 +235,7 @@ func (c *crowd) host(_ context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := c.sign(name, net.JoinHostPort(address.String(), strconv.Itoa(hosted.SignerPort))); err != nil {
+	if err := c.sign(name, address.String()); err != nil {
 		return err
 	}
 	endpoint := fmt.Sprintf(`{"spec":{"controlPlaneEndpoint":{"host":%q,"port":6443}}}`, address)
@@ -265,13 +269,21 @@ func (c *crowd) patch(object *unstructured.Unstructured, name, spec, status stri
 }
 
 // sign listens as a cluster's signer does, with the certificate that the operator made for it. Nothing is signed.
-func (c *crowd) sign(name, at string) error {
+func (c *crowd) sign(name, address string) error {
+	at := net.JoinHostPort(address, strconv.Itoa(hosted.SignerPort))
+	var kept atomic.Pointer[tls.Certificate] // as a real one has it in a file
 	listener, err := tls.Listen("tcp", at, &tls.Config{MinVersion: tls.VersionTLS13, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		if pair := kept.Load(); pair != nil {
+			return pair, nil
+		}
 		secret := &corev1.Secret{}
 		if err := c.client.Get(context.Background(), types.NamespacedName{Namespace: name, Name: name + "-signer-tls"}, secret); err != nil {
 			return nil, err
 		}
 		pair, err := tls.X509KeyPair(secret.Data[corev1.TLSCertKey], secret.Data[corev1.TLSPrivateKeyKey])
+		if err == nil && pair.Leaf.VerifyHostname(address) == nil { // or it will be replaced
+			kept.Store(&pair)
+		}
 		return &pair, err
 	}})
 	if err != nil {
@@ -337,7 +349,7 @@ func poolOf(cluster string, at int) *api.NodePool {
 // eventually waits, as long as the operator runs.
 func (c *crowd) eventually(holds func(ctx context.Context) error) {
 	c.t.Helper()
-	kubetest.Eventually(c.t, within, func(ctx context.Context) error {
+	kubetest.Eventually(c.t, patience, func(ctx context.Context) error {
 		if err := c.operator.alive(); err != nil {
 			c.t.Error(err)
 			return nil
@@ -385,7 +397,7 @@ func (c *crowd) quiet() {
 	c.t.Helper()
 	const looks = 40 // two seconds
 	var before, still int
-	kubetest.Eventually(c.t, within, func(context.Context) error {
+	kubetest.Eventually(c.t, patience, func(context.Context) error {
 		now := c.minos.seen().only(call.isWrite).total() + c.clusterAPI.seen().only(call.isWrite).total()
 		if still++; now != before {
 			before, still = now, 0

@@ -197,14 +197,15 @@ func (g *gate) enter(step, said string) bool {
 	return true
 }
 
-// isBetween says whether a write is one of a status, and not one of those that count.
+// isBetween says whether a write is one of a status, and not one of those that count: the first, and then some, where a life begins
+// with it.
 func (g *gate) isBetween(step string) bool {
-	verb, _, is := strings.Cut(step, "/status")
-	if !is {
-		return false
+	kind, _, is := strings.Cut(step, "/status")
+	if !is || g.written > 0 {
+		return is
 	}
-	g.statuses[verb]++
-	return g.statuses[verb]%oftenEnough != 1
+	g.statuses[kind]++
+	return g.statuses[kind]%oftenEnough != 1
 }
 
 // isLost says whether the answer to a write is lost, which ends the life.

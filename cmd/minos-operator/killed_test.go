@@ -135,6 +135,7 @@ func (s *stage) deleteAll() {
 		pools = append(pools, &api.NodePool{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}})
 	}
 	cluster := &api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "shop"}}
+	s.deleteFirst(pools[1])
 	for _, object := range append(pools, cluster) {
 		// A webhook that is there refuses the cluster while there are pools; one that is away does not, and then the cluster waits.
 		s.eventually(func(ctx context.Context) error { return client.IgnoreNotFound(s.client.Delete(ctx, object)) })
@@ -148,6 +149,22 @@ func (s *stage) deleteAll() {
 			left = append(left, fmt.Errorf("there are machines left: %v", machines))
 		}
 		return errors.Join(left...)
+	})
+}
+
+// deleteFirst deletes a pool of a cluster that stays, and wants its tokens to be taken back.
+func (s *stage) deleteFirst(pool client.Object) {
+	s.t.Helper()
+	if err := s.client.Delete(s.t.Context(), pool); err != nil {
+		s.t.Fatal(err)
+	}
+	s.eventually(func(ctx context.Context) error {
+		inside, err := s.portrayTenant(ctx)
+		tokens := slices.DeleteFunc(inside, func(line string) bool { return !strings.HasPrefix(line, "token ") })
+		if err == nil && len(tokens) != 1 {
+			err = fmt.Errorf("the tenant has the tokens %v", tokens)
+		}
+		return errors.Join(err, s.gone(ctx, pool))
 	})
 }
 

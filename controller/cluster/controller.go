@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -88,8 +87,8 @@ func (r *Reconciler) SetupWithManager(m manager.Manager) error {
 	}
 	built, err := builder.ControllerManagedBy(m).Named("taloscluster").
 		For(&api.TalosCluster{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})). // its status is our own word
-		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(ofPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
-		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret)).
+		Watches(&api.NodePool{}, gathered(ofPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
+		Watches(&corev1.Secret{}, gathered(r.ofSecret)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: atOnce}).
 		Build(r)
 	r.watches = watches{controller: built, cache: m.GetCache()}
