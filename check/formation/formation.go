@@ -88,7 +88,7 @@ func hear(all *facts.Facts) map[string]said {
 				title = owner.Title()
 			}
 			for cluster, rules := range found {
-				if title != cluster || title == cluster { // what is of no cluster is of the whole folder
+				if title == "" || title == cluster { // what is of no cluster is of the whole folder
 					rules[id] = append(rules[id], outcome)
 				}
 			}

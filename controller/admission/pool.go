@@ -59,8 +59,10 @@ func (g *Guard) place(ctx context.Context, wanted *api.NodePool) (refusal, error
 		return none, client.IgnoreNotFound(err)
 	}
 	pools := &api.NodePoolList{}
-	if err := g.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Of(wanted)}); err != nil {
-		return none, err
+	if pool.IsShared(spec) { // or thousands would be looked at for each of them
+		if err := g.Client.List(ctx, pools, client.MatchingFields{index.Location: index.Of(wanted)}); err != nil {
+			return none, err
+		}
 	}
 	granted := pool.Locate(wanted, pool.Placement{Spec: spec, Namespace: namespace.Labels, Pools: pools.Items})
 	if granted.Refusal == nil {

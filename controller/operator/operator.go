@@ -17,6 +17,7 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlconfig "sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -82,7 +83,9 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		Controller: ctrlconfig.Controller{SkipNameValidation: &several},
 		Scheme:     scheme, Logger: options.Log, Metrics: server.Options{BindAddress: options.Metrics}, HealthProbeBindAddress: options.Health,
 		// What others' kinds say is read from a cache too: a pass over all that exists asks the API server for nothing.
-		Client:         client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		Client: client.Options{Cache: &client.CacheOptions{Unstructured: true}},
+		// Who owns which field is for the API server alone, and about half of what an object weighs.
+		Cache:          cache.Options{DefaultTransform: cache.TransformStripManagedFields()},
 		LeaderElection: options.Elect, LeaderElectionID: "minos-operator", LeaderElectionNamespace: options.Namespace, LeaderElectionReleaseOnCancel: true,
 	}
 	measures, err := metrics.Shared()
