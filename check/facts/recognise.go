@@ -18,8 +18,8 @@ func (m *Machine) InstallImage() string {
 	if install := m.Config.UnattendedInstallConfig(); install != nil && install.InstallerImage() != "" {
 		return install.InstallerImage()
 	}
-	if raw := m.Config.RawV1Alpha1(); raw != nil && raw.MachineConfig != nil && raw.MachineConfig.MachineInstall != nil { //nolint:staticcheck // old configurations have it
-		return raw.MachineConfig.MachineInstall.InstallImage //nolint:staticcheck // as above
+	if raw := m.Config.RawV1Alpha1(); raw != nil && raw.MachineConfig != nil && raw.MachineConfig.MachineInstall != nil {
+		return raw.MachineConfig.MachineInstall.InstallImage
 	}
 	return ""
 }

@@ -75,19 +75,25 @@ func intel(all *facts.Facts, sheet *rule.Sheet) {
 			continue
 		}
 		model := strings.ToLower(machine.Notes[facts.NoteGraphics])
-		recent := strings.Contains(model, "battlemage") || strings.Contains(model, "lunar lake")
-		var missing []string
-		switch {
-		case recent && !machine.HasExtension("xe"):
-			missing = append(missing, "xe")
-		case !recent && !machine.HasExtension("i915") && !machine.HasExtension("xe"):
-			missing = append(missing, "i915 or xe")
-		}
+		missing := driver(machine, model)
 		if strings.Contains(model, "arc") && strings.Contains(model, "discrete") && !machine.HasExtension("mei") {
 			missing = append(missing, "mei")
 		}
 		report(sheet, machine, missing)
 	}
+}
+
+// driver is the driver of Intel's that a machine lacks for its processor.
+func driver(machine *facts.Machine, model string) []string {
+	recent := strings.Contains(model, "battlemage") || strings.Contains(model, "lunar lake")
+	switch {
+	case machine.HasExtension("xe"):
+	case recent:
+		return []string{"xe"}
+	case !machine.HasExtension("i915"):
+		return []string{"i915 or xe"}
+	}
+	return nil
 }
 
 // dedicated wants machines with graphics processors to be kept for work that wants them.
@@ -97,15 +103,7 @@ func dedicated(all *facts.Facts, sheet *rule.Sheet) {
 		if whose == "" || machine.Config == nil {
 			continue
 		}
-		tainted, labelled := false, false
-		if node := machine.Config.K8sNodeConfig(); node != nil {
-			tainted, labelled = len(node.Taints()) > 0, named(node.Labels(), whose)
-		}
-		if machine.Pool != nil { // a pool's own reach the Node in other ways too
-			config := machine.Pool.Object.Spec.Config
-			tainted = tainted || len(machine.Pool.Role.Spec.Taints) > 0 || config != nil && len(config.Taints) > 0
-			labelled = labelled || named(machine.Pool.Role.Spec.Labels, whose) || config != nil && named(config.Labels, whose)
-		}
+		tainted, labelled := marked(machine, whose)
 		switch place := machine.At("machine.nodeTaints"); {
 		case !tainted:
 			sheet.Fail(place, "%s has graphics of %s and no taint: any work is put there", machine.Name, vendor(machine))
@@ -115,6 +113,22 @@ func dedicated(all *facts.Facts, sheet *rule.Sheet) {
 			sheet.Pass(place)
 		}
 	}
+}
+
+// marked says whether a machine has a taint, and a label that names a vendor: by its configuration, or by its role and its pool,
+// whose own reach the Node in other ways too.
+func marked(machine *facts.Machine, whose string) (tainted, labelled bool) {
+	if node := machine.Config.K8sNodeConfig(); node != nil {
+		tainted, labelled = len(node.Taints()) > 0, named(node.Labels(), whose)
+	}
+	if machine.Pool == nil {
+		return tainted, labelled
+	}
+	tainted, labelled = tainted || len(machine.Pool.Role.Spec.Taints) > 0, labelled || named(machine.Pool.Role.Spec.Labels, whose)
+	if config := machine.Pool.Object.Spec.Config; config != nil {
+		tainted, labelled = tainted || len(config.Taints) > 0, labelled || named(config.Labels, whose)
+	}
+	return tainted, labelled
 }
 
 // named says whether labels name a vendor.

@@ -22,8 +22,8 @@ const (
 // podNetworkOf is how a machine's cluster gets its pod network, and the addresses of its manifests.
 func podNetworkOf(machine *facts.Machine) (way string, addresses []string) {
 	raw := machine.Config.RawV1Alpha1()
-	if raw != nil && raw.ClusterConfig != nil && raw.ClusterConfig.ClusterNetwork != nil && raw.ClusterConfig.ClusterNetwork.CNI != nil { //nolint:staticcheck // old configurations have it
-		own := raw.ClusterConfig.ClusterNetwork.CNI //nolint:staticcheck // as above
+	if raw != nil && raw.ClusterConfig != nil && raw.ClusterConfig.ClusterNetwork != nil && raw.ClusterConfig.ClusterNetwork.CNI != nil {
+		own := raw.ClusterConfig.ClusterNetwork.CNI
 		return own.CNIName, own.CNIUrls
 	}
 	if machine.Config.K8sFlannelCNIConfig() != nil {

@@ -87,7 +87,7 @@ func diskOf(machine *facts.Machine) string {
 	if machine.Config == nil || machine.Config.RawV1Alpha1() == nil || machine.Config.RawV1Alpha1().MachineConfig == nil {
 		return ""
 	}
-	install := machine.Config.RawV1Alpha1().MachineConfig.MachineInstall //nolint:staticcheck // old configurations have it
+	install := machine.Config.RawV1Alpha1().MachineConfig.MachineInstall
 	if install == nil {
 		return ""
 	}

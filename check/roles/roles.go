@@ -141,7 +141,7 @@ func graphics(pool *facts.Pool) (string, bool) {
 		if len(machine.KubeVirt.GPUs) == 0 {
 			return "none", true
 		}
-		return string(machine.KubeVirt.GPUs[0].DeviceName), true
+		return machine.KubeVirt.GPUs[0].DeviceName, true
 	}
 	return "", false
 }

@@ -24,7 +24,7 @@ func (a *Answers) decisions() []api.Decision {
 		{api.DecisionStorage, choice{storages[a.Storage].answer, storages[a.Storage].reason}},
 		{api.DecisionExtensions, a.extensionsChoice()},
 		{api.DecisionSecrets, a.secretsChoice()},
-		{api.DecisionUpgrades, upgrades[a.Upgrades]},
+		{api.DecisionUpgrades, a.upgradeChoice()},
 		{api.DecisionBackup, a.backupChoice()},
 		{api.DecisionEndpoint, a.endpointChoice()},
 	}
@@ -63,6 +63,16 @@ var upgrades = map[string]choice{
 	"rolling":    {"rolling", "One machine after another, each healthy before the next: the standard way."},
 	"canary":     {"canary", "One machine of each role first, the others after it has run well for a day."},
 	"blue-green": {"blue-green", "A second cluster is proved before the switch, at the price of twice the machines for a while; patches of one cluster still go one machine after another."},
+}
+
+// upgradeChoice is how versions move forward. A cluster with an etcd of its own has a copy of it taken first, since an upgrade of
+// etcd cannot be undone.
+func (a *Answers) upgradeChoice() choice {
+	chosen := upgrades[a.Upgrades]
+	if !a.hosted() {
+		chosen.answer += ", after a snapshot of etcd"
+	}
+	return chosen
 }
 
 // topologyChoice is how many control planes there are, and who works there.
