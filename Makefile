@@ -44,7 +44,7 @@ peers: ## Build bin/peers: the programs of others that ours is held against.
 
 .PHONY: test
 test: kube peers ## Run all tests, on a real control plane.
-	go test ./...
+	go test -timeout 30m ./... # the stories of the operator as a whole take minutes
 	go -C kube test ./...
 	@$(MAKE) --no-print-directory fuzz
 

@@ -297,8 +297,8 @@ type Images struct {
 
 	// caBundle is certificates, in PEM, that machines and the image import trust
 	// in addition, for a factory or a mirror with a private certificate authority.
-	// Changing it is applied live, without a reboot; machines of kubevirt pools are
-	// replaced.
+	// Changing it is applied live, without a reboot; machines of kubevirt pools
+	// are replaced.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=65536
