@@ -53,11 +53,25 @@ func (m *Machine) recognise(schematics []*SchematicFact) {
 		m.Platform, m.TalosVersion = found[1], api.TalosVersion(found[4])
 		m.extensions(found[3], schematics)
 	}
-	if kubelet := m.Config.K8sKubeletConfig(); kubelet != nil && m.KubernetesVersion == "" {
-		if _, version, ok := strings.Cut(kubelet.Image(), ":v"); ok {
-			m.KubernetesVersion = api.KubernetesVersion("v" + version)
+	if m.KubernetesVersion == "" {
+		m.KubernetesVersion = m.kubelet()
+	}
+}
+
+// kubelet is the version of the kubelet that the configuration names; empty if it names none, in which case Talos's library would
+// answer with its own.
+func (m *Machine) kubelet() api.KubernetesVersion {
+	for _, document := range m.Documents {
+		image := document.String("machine.kubelet.image")
+		if document.Kind() == "KubeletConfig" {
+			image = document.String("image")
+		}
+		if _, version, ok := strings.Cut(image, ":v"); ok {
+			version, _, _ = strings.Cut(version, "@")
+			return api.KubernetesVersion("v" + version)
 		}
 	}
+	return ""
 }
 
 // extensions finds out what a schematic's identity stands for: nothing, or a schematic of the folder.
