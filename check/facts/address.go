@@ -4,6 +4,7 @@ package facts
 
 import (
 	"net/netip"
+	"slices"
 )
 
 // Addresses are the addresses that a machine has by its configuration, with their networks; virtual ones and those that it gets
@@ -27,6 +28,12 @@ func (m *Machine) Addresses() []netip.Prefix {
 		}
 	}
 	return found
+}
+
+// Owns says whether a host is an address of the machine's own: as declared, or by its configuration.
+func (m *Machine) Owns(host string) bool {
+	return m.Host != nil && string(m.Host.Address) == host ||
+		slices.ContainsFunc(m.Addresses(), func(prefix netip.Prefix) bool { return prefix.Addr().String() == host })
 }
 
 // VirtualIPs are the addresses that control planes share by passing them on.

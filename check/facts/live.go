@@ -15,8 +15,6 @@ type LiveFacts struct {
 	Nodes []*Saved
 	// Resources are those of Talos, by type as talosctl names it, for example machinestatuses.runtime.talos.dev.
 	Resources map[string][]*Saved
-	// Other is what is neither: versions, etcd's status; by the name of the file without its end.
-	Other map[string][]*Saved
 }
 
 // Saved is one saved object.
@@ -74,7 +72,7 @@ func (r *reader) live(file *File) bool {
 // liveFacts are the facts, made when the first is found.
 func (r *reader) liveFacts() *LiveFacts {
 	if r.facts.Live == nil {
-		r.facts.Live = &LiveFacts{Resources: map[string][]*Saved{}, Other: map[string][]*Saved{}}
+		r.facts.Live = &LiveFacts{Resources: map[string][]*Saved{}}
 	}
 	return r.facts.Live
 }

@@ -43,6 +43,14 @@ func (s *SchematicFact) Extensions() []string {
 	return names
 }
 
+// RoleName is the role that it is of: the declared one, or the name of its file.
+func (s *SchematicFact) RoleName() string {
+	if s.Role != nil {
+		return s.Role.Name
+	}
+	return strings.TrimSuffix(s.Document.File.Base(), s.Document.File.Extension())
+}
+
 // identify computes the identity.
 func (s *SchematicFact) identify() {
 	if s.Content != nil && s.Error == nil {

@@ -23,9 +23,6 @@ func (v *Values) Get(path string) any { return Get(v.Body, path) }
 // String returns a text by its path; empty if there is none.
 func (v *Values) String(path string) string { return Text(v.Get(path)) }
 
-// At is a value as a place.
-func (v *Values) At(path string) Place { return v.Document.At(v.Prefix + path) }
-
 // valuesOf finds Helm values in an object: a HelmRelease of Flux, a HelmChart of k3s, or an Application of Argo CD.
 func valuesOf(document *Document) *Values {
 	switch {

@@ -112,7 +112,7 @@ func together(all *facts.Facts, sheet *rule.Sheet) {
 func sameRoles(all *facts.Facts, sheet *rule.Sheet) {
 	first := map[string]*facts.SchematicFact{}
 	for _, schematic := range all.Schematics {
-		name := roleOf(schematic)
+		name := schematic.RoleName()
 		other, known := first[name]
 		switch {
 		case schematic.ID == "": // what cannot be read is said elsewhere
@@ -125,14 +125,6 @@ func sameRoles(all *facts.Facts, sheet *rule.Sheet) {
 			sheet.Pass(schematic.Place)
 		}
 	}
-}
-
-// roleOf is the role that a schematic is of: the declared one, or the name of its file.
-func roleOf(schematic *facts.SchematicFact) string {
-	if schematic.Role != nil {
-		return schematic.Role.Name
-	}
-	return strings.TrimSuffix(schematic.Document.File.Base(), schematic.Document.File.Extension())
 }
 
 // lines are the lines of the checklist.

@@ -3,7 +3,6 @@
 package network
 
 import (
-	"net/netip"
 	"slices"
 
 	"minos.dev/minos/check/facts"
@@ -68,8 +67,5 @@ func shared(machine *facts.Machine) bool {
 		return false
 	}
 	host := cluster.ClusterEndpoint().Hostname()
-	return !slices.ContainsFunc(machine.Cluster.ControlPlanes(), func(other *facts.Machine) bool {
-		return other.Host != nil && string(other.Host.Address) == host ||
-			slices.ContainsFunc(other.Addresses(), func(address netip.Prefix) bool { return address.Addr().String() == host })
-	})
+	return !slices.ContainsFunc(machine.Cluster.ControlPlanes(), func(other *facts.Machine) bool { return other.Owns(host) })
 }

@@ -21,12 +21,6 @@ func address(machine *facts.Machine) *url.URL {
 	return machine.Config.K8sClusterConfig().ClusterEndpoint()
 }
 
-// own says whether a host is an address of a machine's own.
-func own(machine *facts.Machine, host string) bool {
-	return machine.Host != nil && string(machine.Host.Address) == host ||
-		slices.ContainsFunc(machine.Addresses(), func(prefix netip.Prefix) bool { return prefix.Addr().String() == host })
-}
-
 // notOne wants an endpoint that is not one machine.
 func notOne(all *facts.Facts, sheet *rule.Sheet) {
 	for _, cluster := range all.Clusters {
@@ -39,7 +33,7 @@ func notOne(all *facts.Facts, sheet *rule.Sheet) {
 			if reached == nil {
 				continue
 			}
-			one := slices.IndexFunc(planes, func(other *facts.Machine) bool { return own(other, reached.Hostname()) })
+			one := slices.IndexFunc(planes, func(other *facts.Machine) bool { return other.Owns(reached.Hostname()) })
 			if one >= 0 {
 				sheet.Fail(cluster.At("spec.endpoint"), "the endpoint %s of cluster %s is the address of %s alone", reached.Hostname(), cluster.Title(), planes[one].Name)
 				continue
@@ -146,7 +140,7 @@ func virtuals(machine *facts.Machine) string {
 func judgeVirtual(cluster *facts.Cluster, machine *facts.Machine, sheet *rule.Sheet) {
 	place := machine.At("machine.network.interfaces")
 	for _, address := range machine.VirtualIPs() {
-		taken := slices.IndexFunc(cluster.Machines, func(other *facts.Machine) bool { return own(other, address.String()) })
+		taken := slices.IndexFunc(cluster.Machines, func(other *facts.Machine) bool { return other.Owns(address.String()) })
 		switch networks := machine.Addresses(); {
 		case taken >= 0:
 			sheet.Fail(place, "the virtual IP %s is the address of %s", address, cluster.Machines[taken].Name)

@@ -56,14 +56,7 @@ func counted(all *facts.Facts, sheet *rule.Sheet) {
 func based(all *facts.Facts, sheet *rule.Sheet) {
 	sets := map[string]*facts.SchematicFact{}
 	for _, schematic := range all.Schematics {
-		name := ""
-		switch {
-		case schematic.Role != nil:
-			name = schematic.Role.Name
-		case schematic.Document != nil:
-			name = strings.TrimSuffix(schematic.Document.File.Base(), schematic.Document.File.Extension())
-		}
-		sets[name] = schematic
+		sets[schematic.RoleName()] = schematic
 	}
 	compute, gateway := sets["compute"], sets["gateway"]
 	if compute == nil || gateway == nil {
