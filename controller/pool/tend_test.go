@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,10 +72,7 @@ func (s *stage) machine(ctx context.Context, name string) (*unstructured.Unstruc
 // drained empties the host of a machine, and wants its Node to take pods again only when the machine has started anew.
 func (s *stage) drained(name string, meanwhile func()) {
 	s.t.Helper()
-	before, err := s.node(s.t.Context(), name)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	before := s.steady(name)
 	if err := s.double.Evict(s.t.Context(), s.namespace, name); err != nil {
 		s.t.Fatal(err)
 	}
@@ -100,6 +98,25 @@ func (s *stage) drained(name string, meanwhile func()) {
 		return s.forgotten(ctx, name)
 	})
 	s.quiet()
+}
+
+// steady waits until a Node has worked for more than a second: times in the API are whole seconds, and what began to work in the
+// second of a drain cannot be told from what began to work after it.
+func (s *stage) steady(name string) *corev1.Node {
+	s.t.Helper()
+	var node *corev1.Node
+	kubetest.Eventually(s.t, within, func(ctx context.Context) (err error) {
+		if node, err = s.node(ctx, name); err != nil {
+			return err
+		}
+		for _, condition := range node.Status.Conditions {
+			if condition.Type == corev1.NodeReady && condition.Status == corev1.ConditionTrue && time.Since(condition.LastTransitionTime.Time) > time.Second {
+				return nil
+			}
+		}
+		return fmt.Errorf("Node %s has %v", name, node.Status.Conditions)
+	})
+	return node
 }
 
 // quiet wants a look at the pool that writes nothing, as soon as what was done before has been told of.

@@ -123,7 +123,7 @@ func (d Drain) restarted(node *corev1.Node) bool {
 		if condition.Type == corev1.NodeReady {
 			another := node.Status.NodeInfo.BootID != d.Boot
 			if d.Boot == "" {
-				another = condition.LastTransitionTime.After(d.Since)
+				another = !condition.LastTransitionTime.Time.Before(d.Since) // both are whole seconds, and a restart can be quicker
 			}
 			return condition.Status == corev1.ConditionTrue && another
 		}

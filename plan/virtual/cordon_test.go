@@ -91,6 +91,9 @@ func TestAfterADrain(t *testing.T) {
 		"it began to work since": {func(d *virtual.Drain, n *corev1.Node) {
 			d.Boot, n.Status.Conditions[0].LastTransitionTime = "", metav1.NewTime(ten.Add(time.Minute))
 		}, virtual.Undo, ""},
+		"it began to work in that very second": {func(d *virtual.Drain, n *corev1.Node) {
+			d.Boot, n.Status.Conditions[0].LastTransitionTime = "", metav1.NewTime(ten)
+		}, virtual.Undo, ""},
 		"it takes pods": {func(_ *virtual.Drain, n *corev1.Node) { n.Spec.Unschedulable = false }, virtual.Forget, ""},
 		"it takes pods, and is about to be cordoned": {func(d *virtual.Drain, n *corev1.Node) { d.Over, n.Spec.Unschedulable = false, false }, virtual.Wait, ""},
 		"the provider undoes it":                     {func(d *virtual.Drain, _ *corev1.Node) { d.Theirs = true }, virtual.Forget, ""},
