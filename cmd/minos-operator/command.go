@@ -20,6 +20,8 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
 	"minos.dev/minos/backend/sim"
+	"minos.dev/minos/check"
+	"minos.dev/minos/controller/admission"
 	"minos.dev/minos/controller/machine"
 	"minos.dev/minos/controller/operator"
 )
@@ -29,6 +31,7 @@ type flags struct {
 	options             operator.Options
 	kubeconfig          string
 	management, refused string
+	refusedRules        string
 	simURL, simTokenEnv string
 	showVersion         bool
 }
@@ -82,6 +85,7 @@ func parse(args []string, words io.Writer) (*flags, error) {
 	set.StringVar(&read.options.Health, "health", ":8081", "`ADDRESS` of /healthz and /readyz; 0 is nowhere")
 	set.StringVar(&read.options.Webhook, "webhook", ":9443", "`ADDRESS` where the webhook listens; empty is nowhere")
 	set.StringVar(&read.options.WebhookService, "webhook-service", "minos-operator", "`NAME` of the Service by which the API server reaches the webhook; empty: by its address")
+	set.StringVar(&read.refusedRules, "refused-rules", strings.Join(admission.RefusedRules, ","), "`LIST` of rules of minos check whose errors refuse a change, such as ROL-012 or EXT; errors by other rules are warnings; empty is none")
 	set.BoolVar(&read.options.Elect, "elect", true, "of several operators, let one work")
 	set.BoolVar(&read.options.ReportOnly, "report-orphans-only", false, "say which instances nobody claims, and remove none")
 	set.StringVar(&read.simURL, "sim-url", "", "`URL` of a simulated cloud, for pools of machine.sim")
@@ -104,6 +108,9 @@ func (f *flags) complete(environ []string) error {
 	}
 	if f.options.Refused, err = networks("--refused-networks", f.refused); err != nil {
 		return err
+	}
+	if f.options.RefusedRules, err = rules(f.refusedRules); err != nil {
+		return fmt.Errorf("--refused-rules: %w", err)
 	}
 	if f.options.SignerImage == "" {
 		return errors.New("--signer-image is needed: the image of minos-signer for hosted clusters")
@@ -142,6 +149,18 @@ func networks(name, list string) (found []netip.Prefix, err error) {
 		found = append(found, network)
 	}
 	return found, nil
+}
+
+// rules reads a list of rules and groups of them.
+func rules(list string) (found []string, err error) {
+	if list == "" {
+		return nil, nil
+	}
+	chosen, err := check.Select(strings.Split(list, ","), nil)
+	for _, one := range chosen {
+		found = append(found, one.ID)
+	}
+	return found, err
 }
 
 // reach leads to the management cluster.

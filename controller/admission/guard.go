@@ -27,6 +27,8 @@ type Guard struct {
 	Decoder admission.Decoder
 	// Now is the clock.
 	Now func() time.Time
+	// RefusedRules are the rules of minos check whose errors refuse a change; others are told.
+	RefusedRules []string
 	// Metrics takes what is answered; nil takes nothing.
 	Metrics *metrics.Metrics
 }
@@ -41,6 +43,7 @@ const (
 	ruleRole          = "role"
 	ruleCardinality   = "cardinality"
 	ruleConfiguration = "configuration"
+	ruleCheck         = "check"
 )
 
 // none refuses nothing.
@@ -49,6 +52,10 @@ var none refusal
 // Handle answers. What cannot be looked up is no reason to refuse: the controllers will say what is wrong.
 func (g *Guard) Handle(ctx context.Context, request admission.Request) admission.Response {
 	refused, err := g.judge(ctx, request)
+	var wrong []string
+	if err == nil && refused == none {
+		refused, wrong = g.checked(ctx, request)
+	}
 	switch kind := counted(request.Kind.Kind); {
 	case err != nil:
 		g.Metrics.Admitted(kind, "", "failed")
@@ -58,7 +65,7 @@ func (g *Guard) Handle(ctx context.Context, request admission.Request) admission
 		return admission.Denied(refused.text)
 	default:
 		g.Metrics.Admitted(kind, "", "allowed")
-		return admission.Allowed("").WithWarnings(g.warnings(ctx, request)...)
+		return admission.Allowed("").WithWarnings(append(wrong, g.warnings(ctx, request)...)...)
 	}
 }
 

@@ -41,7 +41,7 @@ func openDoor(t *testing.T) {
 	if err := port.Close(); err != nil {
 		t.Fatal(err)
 	}
-	door, err := admission.NewDoor(admission.Options{Client: c, Namespace: kubetest.Namespace(t), Listen: address, Now: time.Now, Metrics: measured})
+	door, err := admission.NewDoor(admission.Options{Client: c, Namespace: kubetest.Namespace(t), Listen: address, Now: time.Now, RefusedRules: admission.RefusedRules, Metrics: measured})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,6 +39,8 @@ type Options struct {
 	Listen string
 	// Now is the clock.
 	Now func() time.Time
+	// RefusedRules are the rules of minos check whose errors refuse a change.
+	RefusedRules []string
 	// Metrics takes what is answered, and when the certificate expires; nil takes nothing.
 	Metrics *metrics.Metrics
 }
@@ -89,7 +91,7 @@ func (d *Door) Open(ctx context.Context, mgr ctrl.Manager) error {
 	if err := d.keeper.Ensure(ctx); err != nil {
 		return err
 	}
-	guard := &Guard{Client: mgr.GetClient(), Decoder: admission.NewDecoder(mgr.GetScheme()), Now: d.options.Now, Metrics: d.options.Metrics}
+	guard := &Guard{Client: mgr.GetClient(), Decoder: admission.NewDecoder(mgr.GetScheme()), Now: d.options.Now, RefusedRules: d.options.RefusedRules, Metrics: d.options.Metrics}
 	mgr.GetWebhookServer().Register(path, &webhook.Admission{Handler: guard})
 	return mgr.Add(d.keeper)
 }
@@ -125,7 +127,7 @@ func configuration(where admissionregistrationv1.WebhookClientConfig) *admission
 			AdmissionReviewVersions: []string{"v1"},
 			NamespaceSelector:       &metav1.LabelSelector{}, ObjectSelector: &metav1.LabelSelector{},
 			Rules: []admissionregistrationv1.RuleWithOperations{
-				rule("talosclusters", admissionregistrationv1.Update, admissionregistrationv1.Delete),
+				rule("talosclusters", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
 				rule("nodepools", admissionregistrationv1.Create, admissionregistrationv1.Update),
 				rule("noderoles", admissionregistrationv1.Update),
 				rule("locations", admissionregistrationv1.Update, admissionregistrationv1.Delete),

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -81,24 +80,10 @@ func (g *Guard) foretell(ctx context.Context, changed edit) []string {
 
 // forecast foretells what an edit does to one pool.
 func (g *Guard) forecast(ctx context.Context, changed edit, of *api.NodePool) (preview.Forecast, error) {
-	state := preview.State{Pool: of, Cluster: &api.TalosCluster{}}
-	err := g.Client.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: string(of.Spec.ClusterName)}, state.Cluster)
-	if apierrors.IsNotFound(err) {
-		state.Cluster, err = nil, nil
-	}
-	if err != nil {
+	state, err := g.state(ctx, of)
+	if err != nil || state.Location.Member() == "" {
 		return preview.Forecast{}, err
 	}
-	spec, err := g.location(ctx, of)
-	if err != nil || spec == nil {
-		return preview.Forecast{}, err
-	}
-	state.Location = *spec
-	roles := &api.NodeRoleList{}
-	if err := g.Client.List(ctx, roles); err != nil {
-		return preview.Forecast{}, err
-	}
-	state.Roles = roles.Items
 	before, after := state, state
 	changed.before(&before)
 	changed.after(&after)

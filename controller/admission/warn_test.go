@@ -130,6 +130,7 @@ func TestWarnings(t *testing.T) {
 		}},
 		"a role, by its pools": {own, `{"spec":{"kernelModules":[{"name":"zfs"}]}}`, []string{
 			"3 machines of pool general will be replaced, 1 at a time: kernelModules of NodeRole own-" + namespace + " changed",
+			"STO-008: general loads the module zfs, which its image does not have",
 		}},
 		"a place, by its pools": {here, `{"spec":{"sim":{"config":{"patches":[{"machine":{"install":{"wipe":true}}}]}}}}`, []string{
 			"1 machine of pool small will be replaced, 1 at a time: sim.config of Location here changed",

@@ -54,6 +54,8 @@ type Options struct {
 	// Webhook is where the guard listens; empty means that there is none. WebhookService is the Service by which the API server
 	// reaches it; empty means by that address.
 	Webhook, WebhookService string
+	// RefusedRules are the rules of minos check by which the guard refuses a change.
+	RefusedRules []string
 	// Elect says that of several operators one works.
 	Elect bool
 	// ReportOnly says which instances are left over and removes none.
@@ -96,7 +98,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if options.Webhook != "" {
 		door, err = admission.NewDoor(admission.Options{
 			Client: direct, Namespace: options.Namespace, Service: options.WebhookService, Listen: options.Webhook, Now: time.Now,
-			Metrics: measures,
+			RefusedRules: options.RefusedRules, Metrics: measures,
 		})
 		if err != nil {
 			return err
