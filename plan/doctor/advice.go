@@ -112,7 +112,7 @@ func lookTrust(at situation) []string {
 	return []string{
 		fmt.Sprintf("nc -vz %s 50001 (does the Service show port 50001 beside the API server's?)", at.endpoint()),
 		at.kubectl("get service %s", at.name),
-		at.kubectl("logs deployment/%s -c signer", at.name),
+		at.kubectl("logs deployment/%s -c %s", at.name, names.Signer),
 	}
 }
 
@@ -184,7 +184,7 @@ func lookConfigured(at situation) []string {
 func lookCertificate(at situation) []string {
 	return []string{
 		fmt.Sprintf("from the machine's network: nc -vz %s 50001 (is TCP 50001 reachable there?)", at.endpoint()),
-		fmt.Sprintf("what the signer's audit says: %s", at.kubectl("logs deployment/%s -c signer", at.name)),
+		fmt.Sprintf("what the signer's audit says: %s", at.kubectl("logs deployment/%s -c %s", at.name, names.Signer)),
 		"the machine's clock: a certificate that is not valid yet is refused",
 	}
 }

@@ -104,7 +104,7 @@ func TestFindings(t *testing.T) {
 			change: machine(api.ConditionCertificateIssued, "no answer from 192.0.2.1:50001", 0, 1),
 			want: []string{"Waiting NodePool/workers[workers-a workers-b] CertificateIssued/Waiting: " +
 				"2 of 2 machines wait for trustd: no answer from 192.0.2.1:50001"},
-			look: []string{"nc -vz shop.example.com 50001", "kubectl -n acme logs deployment/shop -c signer"},
+			look: []string{"nc -vz shop.example.com 50001", "kubectl -n acme logs deployment/shop -c minos-signer"},
 		},
 		"one machine at each of two steps": {
 			change: func(s *Seen) {

@@ -10,9 +10,6 @@ import (
 	"minos.dev/minos/talos/config"
 )
 
-// signerName is the container's.
-const signerName = "minos-signer"
-
 // mounts are where the signer finds its files: the volume and the folder, in this order.
 var mounts = []struct {
 	name, folder string
@@ -32,7 +29,7 @@ func signer(cluster *api.TalosCluster, facts Facts) map[string]any {
 		mounted = append(mounted, map[string]any{"name": mount.name, "mountPath": mount.folder, "readOnly": true})
 	}
 	return map[string]any{
-		"name":  signerName,
+		"name":  names.Signer,
 		"image": facts.SignerImage,
 		"args": []any{
 			"--ca-cert=/etc/minos-signer/ca/tls.crt", "--ca-key=/etc/minos-signer/ca/tls.key",

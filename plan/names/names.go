@@ -9,6 +9,9 @@ import api "minos.dev/minos/api/v1alpha1"
 // Owner is who Minos is to the API server: the owner of the fields that it sets, of all objects.
 const Owner = "minos"
 
+// Signer is the container beside a hosted API server that signs for machines.
+const Signer = "minos-signer"
+
 // Finalizer is on what Minos must clean up after.
 const Finalizer = "minos.dev/clean-up"
 
