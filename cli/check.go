@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/check/facts"
 )
 
 // The formats that only reports have.
@@ -45,6 +46,11 @@ type checking struct {
 	history                                      history
 	unknown, list, fix, dryRun, force, formation bool
 	version                                      string
+
+	live    bool
+	save    string
+	running runningOptions
+	heard   []*facts.File // what the running cluster said
 }
 
 const checkLong = `Judges DIR, or the current folder, by every rule that Minos knows: declarations,
@@ -54,6 +60,10 @@ repository with its history, and saved facts of a running cluster. It needs no
 secrets, no keys and no network, and a folder that has never seen Minos can be
 checked. What cannot be decided from what is there is said to be unknown, and
 never taken for right.
+
+With --live a running cluster is asked as well, in place of saved facts: its
+Nodes by the kubeconfig, and its machines where there is a talosconfig. Nothing
+is changed and no Secret is read. --save keeps what it said, without secrets.
 
 Exits with 3 if a rule finds something at or above --fail-on, which is error
 unless you say otherwise: a warning is a judgement that somebody may see
@@ -75,6 +85,7 @@ func newCheck(v Version) *cobra.Command {
 		Example: `minos check
 minos check fleet --only SEC,NET-0* -o sarif
 minos check fleet --since ../main/fleet
+minos check fleet --live --talosconfig talosconfig
 minos check --explain EXT-003
 minos check --list`,
 		GroupID: GroupFolder,
@@ -84,6 +95,9 @@ minos check --list`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c.dir = append(args, ".")[0]
 		if err := c.fits(cmd, len(args) > 0); err != nil {
+			return err
+		}
+		if err := c.asks(cmd); err != nil {
 			return err
 		}
 		switch {
@@ -111,6 +125,9 @@ func (c *checking) flags(cmd *cobra.Command) {
 	flags.BoolVar(&c.list, "list", false, "list the rules, and check nothing")
 	flags.StringVar(&c.explain, "explain", "", "rule to explain, with its examples")
 	flags.BoolVar(&c.formation, "formation", false, "say whether the clusters form, by four tests")
+	flags.BoolVar(&c.live, "live", false, "ask a running cluster too")
+	flags.StringVar(&c.save, "save", "", "with --live: `folder` to keep what the cluster said in")
+	c.running = runningFlags(cmd)
 	flags.BoolVar(&c.fix, "fix", false, "mend what can be mended by machine")
 	flags.BoolVar(&c.dryRun, "dry-run", false, "with --fix: show the changes, and write nothing")
 	flags.BoolVar(&c.force, "force", false, "with --fix: write even if Git could not give it back")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -42,7 +43,7 @@ func (c *checking) mend(cmd *cobra.Command, all *facts.Facts, report *check.Repo
 		return false, nil
 	}
 	if !c.force {
-		if err := committed(cmd.Context(), c.dir); err != nil {
+		if err := committed(cmd.Context(), c.dir, changes); err != nil {
 			return false, Hint(err, "commit or stash first, or give --force; --dry-run shows the changes")
 		}
 	}
@@ -85,6 +86,9 @@ func (c *checking) write(change *patch.Change) error {
 		path = filepath.Join(c.dir, filepath.FromSlash(change.File))
 	}
 	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) && change.Before == "" {
+		return replaceFile(path, []byte(change.After), modePublic)
+	}
 	if err != nil {
 		return err
 	}
@@ -101,13 +105,17 @@ func (c *checking) write(change *patch.Change) error {
 	return replaceFile(path, []byte(change.After), info.Mode().Perm())
 }
 
-// committed is an error if Git could not give back what is written over.
-func committed(ctx context.Context, dir string) error {
+// committed is an error if Git could not give back what is written over. What else is not committed is nobody's business here.
+func committed(ctx context.Context, dir string, changes []*patch.Change) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		dir = filepath.Dir(dir)
 	}
 	// Nothing that the repository names is executed: it may be somebody else's.
-	said, err := exec.CommandContext(ctx, "git", "-C", dir, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "--untracked-files=all", "--", ".").Output()
+	arguments := []string{"-C", dir, "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "--untracked-files=all", "--ignored=matching", "--"}
+	for _, change := range changes {
+		arguments = append(arguments, filepath.FromSlash(change.File))
+	}
+	said, err := exec.CommandContext(ctx, "git", arguments...).Output()
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()

@@ -25,10 +25,10 @@ func (l level) severity() rule.Severity {
 	return found
 }
 
-// isScreen says whether a person sees what is written, with colours.
+// isScreen says whether a person sees what is written, on a terminal that can do more than write lines.
 func isScreen(out io.Writer) bool {
 	file, ok := out.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	return ok && term.IsTerminal(int(file.Fd())) && os.Getenv("TERM") != "dumb"
 }
 
 // text is how a person is shown findings.

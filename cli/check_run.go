@@ -71,6 +71,9 @@ func (c *checking) gather(cmd *cobra.Command, rules []*rule.Rule) (*facts.Facts,
 		return nil, err
 	}
 	source.Environment = c.environment
+	if source.Live, err = c.hear(cmd); err != nil {
+		return nil, err
+	}
 	if c.since != "" {
 		if source.Before, err = before(cmd, c.since); err != nil {
 			return nil, err

@@ -140,15 +140,7 @@ cluster keeps, as it is: you need the right to read the Secret.`,
 func (o credentialOptions) run(
 	cmd *cobra.Command, name string, sign func(*declaredCluster, *pki.Secrets, pki.Validity) ([]byte, error),
 ) error {
-	cluster, err := findCluster(cmd, *o.folder, name)
-	if err != nil {
-		return err
-	}
-	keys, err := loadKeyring()
-	if err != nil {
-		return err
-	}
-	file, err := readSecrets(cmd, cluster, keys)
+	cluster, file, err := openSecrets(cmd, *o.folder, name)
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func printFindings(cmd *cobra.Command, format Format, seen doctor.Seen) error {
 		if err := Print(cmd.OutOrStdout(), format, append([]doctor.Finding{}, found...), nil); err != nil {
 			return err
 		}
-	} else if err := describeFindings(cmd.OutOrStdout(), found, now); err != nil {
+	} else if err := DescribeFindings(cmd.OutOrStdout(), found, now); err != nil {
 		return err
 	}
 	if doctor.Sick(found) {
@@ -121,8 +121,8 @@ func printFindings(cmd *cobra.Command, format Format, seen doctor.Seen) error {
 	return nil
 }
 
-// describeFindings prints findings for people: a table, and then what to look at for each.
-func describeFindings(w io.Writer, found []doctor.Finding, now time.Time) error {
+// DescribeFindings prints findings for people: a table, and then what to look at for each.
+func DescribeFindings(w io.Writer, found []doctor.Finding, now time.Time) error {
 	if len(found) == 0 {
 		return nil
 	}

@@ -37,7 +37,11 @@ type accessOptions struct {
 	kubeconfig *string
 	context    *string
 	namespace  *string
+	cluster    string // which one it is, in words
 }
+
+// errNoKubeconfig is that nobody said how a cluster is reached.
+var errNoKubeconfig = errors.New("there is no kubeconfig")
 
 // accessFlags gives a command the flags of access.
 func accessFlags(cmd *cobra.Command) accessOptions {
@@ -45,6 +49,7 @@ func accessFlags(cmd *cobra.Command) accessOptions {
 		kubeconfig: cmd.Flags().String("kubeconfig", "", "`file` by which to reach the management cluster, else as kubectl has it"),
 		context:    cmd.Flags().String("context", "", "`name` of the context in it, if not the current one"),
 		namespace:  cmd.Flags().StringP("namespace", "n", "", "`namespace` to work in, if not that of the context"),
+		cluster:    "management cluster",
 	}
 }
 
@@ -92,7 +97,7 @@ func (o accessOptions) config() (*rest.Config, string, error) {
 	raw, err := loaded.RawConfig()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, "", Hint(fmt.Errorf("there is no kubeconfig %q", *o.kubeconfig), "give the file by which you reach the management cluster with --kubeconfig")
+		return nil, "", Hint(fmt.Errorf("there is no kubeconfig %q", *o.kubeconfig), "give the file by which you reach the "+o.cluster+" with --kubeconfig")
 	case err != nil:
 		return nil, "", fmt.Errorf("the kubeconfig cannot be read: %w", err)
 	}
@@ -103,7 +108,7 @@ func (o accessOptions) config() (*rest.Config, string, error) {
 	}
 	config, err := loaded.ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, "", Hint(errors.New("there is no kubeconfig, so that no management cluster can be reached"),
+		return nil, "", Hint(fmt.Errorf("%w, so that no %s can be reached", errNoKubeconfig, o.cluster),
 			"give --kubeconfig FILE or set KUBECONFIG; ~/.kube/config is used if it is there")
 	}
 	if err != nil {

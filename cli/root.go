@@ -71,10 +71,12 @@ while they change.`,
 		newCluster(),
 		newPool(),
 		newDoctor(),
+		newTest(),
 		newImage(),
 		newSecrets(),
 		newCompletion(),
 		help,
+		newReference(),
 		newVersion(v),
 	)
 	return root

@@ -117,6 +117,20 @@ func findSecretFile(dir, cluster string) (string, error) {
 	return found[0], nil
 }
 
+// openSecrets finds a cluster in a folder and reads its secrets with the keys of this computer.
+func openSecrets(cmd *cobra.Command, folder, name string) (*declaredCluster, *secretFile, error) {
+	cluster, err := findCluster(cmd, folder, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := loadKeyring()
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := readSecrets(cmd, cluster, keys)
+	return cluster, file, err
+}
+
 // readSecrets reads the secrets of a declared cluster. What is unusual about them is said on stderr.
 func readSecrets(cmd *cobra.Command, cluster *declaredCluster, keys *keyring) (*secretFile, error) {
 	path, err := findSecretFile(cluster.dir, cluster.Name)

@@ -23,15 +23,7 @@ in clear, as they stand in the bundle.`,
 	folder := folderFlag(cmd)
 	redacted := cmd.Flags().Bool("redacted", true, "hide the values")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		cluster, err := findCluster(cmd, *folder, args[0])
-		if err != nil {
-			return err
-		}
-		keys, err := loadKeyring()
-		if err != nil {
-			return err
-		}
-		file, err := readSecrets(cmd, cluster, keys)
+		_, file, err := openSecrets(cmd, *folder, args[0])
 		if err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 	"minos.dev/minos/gather"
 )
 
+// planted is a secret that is found. minos:not-secret: made for this test.
 const planted = "machine:\n  token: k3v9dz.7h2m4x8qk1wz0p5c\n"
 
 // states are what Git says of the files that were gathered.
@@ -272,6 +273,40 @@ func TestForeign(t *testing.T) {
 		t.Errorf("%d clusters, %d machines", len(all.Clusters), len(all.Machines))
 	}
 	if remarks := r.gather().Remarks; len(remarks) != 1 || !strings.HasPrefix(remarks[0], "broken/talconfig.yaml: the folder of talhelper could not be taken for declarations") {
+		t.Errorf("%q", remarks)
+	}
+}
+
+// TestForeignTopf takes a folder of topf for declarations, with its patches and without any key.
+func TestForeignTopf(t *testing.T) {
+	r := newRepo(t)
+	r.write("talos/topf.yaml", "clusterName: small\nclusterEndpoint: https://10.1.0.5:6443\nkubernetesVersion: 1.35.1\ntalosVersion: 1.13.8\nnodes:\n"+
+		"  - {host: small-1, ip: 10.1.0.5, role: control-plane}\n  - {host: small-2, ip: 10.1.0.6, role: worker}\n")
+	r.write("talos/all/01-install.yaml", "machine:\n  install:\n    disk: /dev/vda\n")
+	r.write("talos/worker/01-taint.yaml", "machine:\n  nodeTaints:\n    example.com/slow: \"true:PreferNoSchedule\"\n")
+	r.write("broken/topf.yaml", "nodes: [\n")
+	r.commit("README.md", "# nothing\n")
+	source := r.gather()
+	all, err := facts.Read(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, machine := range all.Machines {
+		taints := machine.Config.K8sNodeConfig().Taints()
+		got = append(got, fmt.Sprintf("%s of %s, Talos %s, plane %v, disk %s, taints %v", machine.Name, machine.Cluster.Name, machine.TalosVersion, machine.ControlPlane, machine.Config.Machine().Install().Disk(), taints))
+	}
+	want := []string{
+		"small-1 of small, Talos v1.13.8, plane true, disk /dev/vda, taints map[node-role.kubernetes.io/control-plane:NoSchedule]",
+		"small-2 of small, Talos v1.13.8, plane false, disk /dev/vda, taints map[example.com/slow:true:PreferNoSchedule]",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if len(all.Problems) > 0 {
+		t.Error(all.Problems)
+	}
+	if remarks := source.Remarks; len(remarks) != 1 || !strings.HasPrefix(remarks[0], "broken/topf.yaml: the folder of topf could not be taken for declarations") {
 		t.Errorf("%q", remarks)
 	}
 }

@@ -18,9 +18,11 @@ func fileWays() map[string]way {
 			return "apiVersion: v1\nkind: Secret\nmetadata:\n  name: app\ndata:\n  sauce: " + encode("worcester") + "\n"
 		}, value),
 		"a Secret in readable form": file("app.yaml", func(*material) string {
+			// minos:not-secret: made for this test
 			return "apiVersion: v1\nkind: Secret\nmetadata: {name: app}\nstringData: {sauce: worcester}\n"
 		}, value),
 		"a Secret in an inline manifest": file("cp.yaml", func(*material) string {
+			// minos:not-secret: made for this test
 			return "cluster:\n  inlineManifests:\n    - name: app\n      contents: |-\n        apiVersion: v1\n        kind: Secret\n        metadata:\n          name: app\n        stringData:\n          sauce: worcester\n"
 		}, value),
 		"a Secret in a new document": file("cp.yaml", func(*material) string {
@@ -41,13 +43,16 @@ func fileWays() map[string]way {
 			return "apiVersion: v1alpha1\nkind: ExtensionServiceConfig\nname: tailscale\nenvironment:\n  - TS_AUTHKEY=tskey-" + "auth-k7Xw2CNTRL-9fGh3Jk5Lm7Np9Qr2St4\n"
 		}, "a key of Tailscale"),
 		"a registry": file("worker.yaml", func(*material) string {
+			// minos:not-secret: made for this test
 			return "apiVersion: v1alpha1\nkind: RegistryAuthConfig\nname: ghcr.io\nusername: me\npassword: worcester\n"
 		}, "the password of a registry"),
 		"a disk": file("worker.yaml", func(*material) string {
+			// minos:not-secret: made for this test
 			return "kind: VolumeConfig\nname: EPHEMERAL\nencryption:\n  keys:\n    - slot: 0\n      static:\n        passphrase: worcester\n"
 		}, "the key of an encrypted disk"),
 		"a file of variables": file("talenv.yaml", func(*material) string { return "HCLOUD_TOKEN: k3Jd8sLq0ZxW7vB2nM5tR9yU1pE4cF6g\n" }, "a key or a token"),
 		"a kubeconfig's token": file("config", func(*material) string {
+			// minos:not-secret: made for this test
 			return "apiVersion: v1\nkind: Config\nusers:\n- name: me\n  user:\n    token: k3Jd8sLq0ZxW7vB2nM5t\n"
 		}, "the token of a Kubernetes user"),
 		"commented out": file("worker.yaml", func(m *material) string { return "machine:\n  # token: " + m.secrets.Bundle.TrustdInfo.Token + "\n" }, join),

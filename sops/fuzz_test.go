@@ -13,7 +13,7 @@ import (
 	"minos.dev/minos/sops"
 )
 
-// fuzzKey is fixed, so that what a fuzzer found can be run again.
+// fuzzKey is fixed, so that what a fuzzer found can be run again. minos:not-secret: made for this test.
 const fuzzKey = "AGE-SECRET-KEY-1CXD4G8AWTA8LZ6ADQEP03C6NCXF2Y70C40G9RYY0V443CR8JLS0QAPVEY6"
 
 func parseFuzzKey(f *testing.F) *age.X25519Identity {

@@ -104,12 +104,9 @@ func selects(machines []*facts.Machine, document *facts.Document) []*facts.Machi
 	})
 }
 
-// extensionLabel stands before the name of an extension in the label that Talos puts on a Node.
-const extensionLabel = "extensions.talos.dev/"
-
 // carries says whether the Node of a machine has a label. Which version of an extension it has is not looked at.
 func carries(machine *facts.Machine, key, value string) bool {
-	if name, is := strings.CutPrefix(key, extensionLabel); is {
+	if name, is := strings.CutPrefix(key, facts.ExtensionLabel); is {
 		return machine.HasExtension(name)
 	}
 	switch key {

@@ -134,13 +134,13 @@ func running() []*rule.Rule {
 		{
 			ID: "EXT-014", Title: "a machine runs the extensions of its role, and no others",
 			Question: "Is what runs what was declared? After an upgrade with the wrong installer, or one that fell back without a word, a machine runs other extensions than its role has.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Remedy: "upgrade the machine to the image of its role",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveNodes}, Remedy: "upgrade the machine to the image of its role",
 			Sources: []string{"F5", "ADR", "ADR test 04"}, Judge: asDeclared,
 		},
 		{
 			ID: "EXT-015", Title: "every service of an extension runs, and the boot has ended",
 			Question: "Did the machine end its boot? A Node is Ready before that. A machine that stays in the stage booting reboots after 70 minutes, and goes on like that.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Remedy: "give the service what it waits for: 'minos image boot' says what that is",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveMachineStatuses, facts.LiveServices}, Remedy: "give the service what it waits for: 'minos image boot' says what that is",
 			Sources: []string{"ADR", "ADR test 01", "ADR test 02", "siderolabs/talos#13910"}, Judge: ended,
 		},
 	}

@@ -19,6 +19,8 @@ type set struct {
 	title    string
 	names    []string
 	versions []api.TalosVersion // with which images are made; empty if nobody knows
+
+	schematic *facts.SchematicFact // where they stand; nil in a profile
 }
 
 // setsOf are the extensions of all images: of schematics, and of profiles of the imager. An image without any is none.
@@ -29,7 +31,7 @@ func setsOf(all *facts.Facts) []set {
 		if schematic.Role != nil {
 			title = fmt.Sprintf("role %s", schematic.Role.Name)
 		}
-		found = append(found, set{place: schematic.Place, title: title, names: schematic.Extensions(), versions: all.Targets(schematic)})
+		found = append(found, set{place: schematic.Place, title: title, names: schematic.Extensions(), versions: all.Targets(schematic), schematic: schematic})
 	}
 	for _, profile := range all.Profiles {
 		one := set{place: all.InDocument(profile.Document, "input.systemExtensions"), title: "the profile", names: ofProfile(profile)}

@@ -76,12 +76,26 @@ func renamed(all *facts.Facts, sheet *rule.Sheet) {
 				sheet.Unknown(one.place, "%s has %s, which newer releases of Talos call %s; with which it is used is not known", one.title, name, meant)
 				continue
 			}
-			sheet.Fail(one.place, "%s has %s, which is called %s in Talos %s", one.title, name, meant, one.versions[0])
+			sheet.Fail(one.place, "%s has %s, which is called %s in Talos %s", one.title, name, meant, one.versions[0]).Patch = newName(all, one, name)
 		}
 		if fine {
 			sheet.Pass(one.place)
 		}
 	}
+}
+
+// newName writes the name that a factory takes the old one for, so that the image has the same in it; nil if the schematic is named by
+// its identity somewhere, if it has the new name too, or if the new name is one of several lines of drivers, which somebody chooses.
+func newName(all *facts.Facts, one set, name string) *rule.Patch {
+	meant, _ := alias(name)
+	if one.schematic == nil || !all.Free(one.schematic) || strings.HasSuffix(meant, "-lts") || slices.Contains(one.names, meant) || !hasName(one.versions, meant) {
+		return nil
+	}
+	file := one.schematic.Document.File
+	if lines := file.Find(extension.Prefix + name); len(lines) == 1 {
+		return rule.Swap(file, lines[0], extension.Prefix+name, extension.Prefix+meant)
+	}
+	return nil
 }
 
 // hasName says whether all of some releases, and at least one, have an extension by a name.

@@ -4,6 +4,7 @@ package facts
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"minos.dev/minos/api/load"
@@ -25,6 +26,8 @@ type Cluster struct {
 	// Pools are its declared pools, and Machines its machines.
 	Pools    []*Pool
 	Machines []*Machine
+	// Running says that its machines are those that run, and not those that should.
+	Running bool
 }
 
 // Title tells one cluster from another.
@@ -128,6 +131,9 @@ func (c *Cluster) TalosVersion() api.TalosVersion {
 	if c.Object != nil {
 		return c.Object.Spec.TalosVersion
 	}
+	if c.Running {
+		return "" // what runs does not say what should
+	}
 	for _, machine := range c.Machines {
 		if machine.TalosVersion != "" {
 			return machine.TalosVersion
@@ -161,6 +167,26 @@ func (p *Pool) At(path string) Place {
 	return Place{
 		Cluster: p.Cluster.Title(), Machine: p.Object.Name, Environment: p.Cluster.Environment, File: p.Document.File, Line: p.Document.LineOf(path), Path: path,
 	}
+}
+
+// Gateways says whether its machines are gateways: those of a role with the VPN, of which a cluster has one, or several that stand in
+// for each other.
+func (p *Pool) Gateways() bool {
+	many := p.Role.Spec.PerCluster
+	return many != api.PerClusterAny && many != "" && slices.Contains(p.Schematic.Extensions(), vpn)
+}
+
+// Wanted is how many machines it is to have at least.
+func (p *Pool) Wanted() int {
+	switch spec := p.Object.Spec; {
+	case spec.Machine.Metal != nil:
+		return len(spec.Machine.Metal.Hosts)
+	case spec.Replicas != nil:
+		return int(*spec.Replicas)
+	case spec.Autoscaling != nil && spec.Autoscaling.Min != nil:
+		return int(*spec.Autoscaling.Min)
+	}
+	return 1
 }
 
 // merged are notes of several objects; the last wins.

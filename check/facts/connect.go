@@ -158,6 +158,9 @@ func (r *reader) clusterOf(machine *Machine) *Cluster {
 
 // connect completes what needs the whole: places of what was read before the clusters were known.
 func (r *reader) connect() {
+	if r.facts.Live != nil {
+		r.facts.Live.name()
+	}
 	for _, schematic := range r.facts.Schematics {
 		if schematic.Role == nil {
 			schematic.Place.Environment = r.facts.environment()

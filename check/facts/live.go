@@ -13,8 +13,13 @@ import (
 type LiveFacts struct {
 	// Nodes are the Kubernetes Nodes.
 	Nodes []*Saved
-	// Resources are those of Talos, by type as talosctl names it, for example machinestatuses.runtime.talos.dev.
+	// Resources are those of Talos, by type as talosctl names it, for example machinestatuses.runtime.talos.dev. A type that was
+	// read and has none is there, without any.
 	Resources map[string][]*Saved
+	// Readings say what was asked, and what could not be read. What people saved by hand has none.
+	Readings []Reading
+
+	names map[string]string // of Nodes, by names and addresses
 }
 
 // Saved is one saved object.
@@ -44,13 +49,16 @@ func (s *Saved) Name() string {
 // At is a path of the object as a place.
 func (s *Saved) At(path string) Place { return Place{File: s.File.Path, Machine: s.Node, Path: path} }
 
-// live reads a file of saved facts: a List of Nodes as kubectl prints it, or resources one after another as talosctl does. What is
-// neither is none.
+// live reads a file of saved facts: a List of Nodes as kubectl prints it, resources one after another as talosctl does, and what
+// Minos says of its own reading. What is none of these is none.
 func (r *reader) live(file *File) bool {
 	objects := jsonObjects(file.Text)
 	found := false
 	for _, object := range objects {
 		switch {
+		case isReading(object):
+			r.liveFacts().read(object)
+			found = true
 		case isNodeList(object):
 			items, _ := object["items"].([]any)
 			for _, item := range items {

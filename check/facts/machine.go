@@ -26,6 +26,8 @@ type Machine struct {
 	Pool *Pool
 	// Host is the declared machine of metal; nil for others.
 	Host *api.MetalHost
+	// Running is what it runs, of a machine that was seen running; nil for one that is declared or configured only.
+	Running *Running
 	// ControlPlane says that it runs the control plane.
 	ControlPlane bool
 	// Platform is what Talos calls where it runs, for example metal; empty if that is not known.
@@ -72,7 +74,7 @@ func (m *Machine) At(path string) Place {
 	if m.Cluster != nil {
 		place.Cluster, place.Environment = m.Cluster.Title(), m.Cluster.Environment
 	}
-	if m.Pool != nil {
+	if m.Pool != nil && m.Running == nil {
 		place.Line = m.Pool.Document.LineOf("spec")
 	}
 	for at, document := range m.Documents {

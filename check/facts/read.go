@@ -20,6 +20,9 @@ import (
 type Source struct {
 	// Files are the files of the folder.
 	Files []*File
+	// Live are what a running cluster was just asked, in the form in which it is saved. If there are any, those that the folder keeps
+	// from another day are passed over.
+	Live []*File
 	// Before are the files of the state before, where changes are to be judged.
 	Before []*File
 	// Environment is what clusters are for that do not say it; it wins over the settings of the folder.
@@ -44,6 +47,7 @@ type reader struct {
 	facts   *Facts
 	kinds   *load.Reader
 	configs []*File // machine configurations that were found as files
+	now     bool    // a running cluster was asked, so that what was saved of one is old
 }
 
 // kinds reads our kinds. What it needs to know of them takes long to prepare and never changes.
@@ -68,6 +72,10 @@ func Read(source Source) (*Facts, error) {
 		documents, _ := kinds.Read(file.Path, file.Text) // what is wrong with what is gone is nobody's business any more
 		r.facts.Before = append(r.facts.Before, documents...)
 	}
+	for _, file := range source.Live {
+		r.live(file)
+	}
+	r.now = len(source.Live) > 0
 	for _, file := range source.Files {
 		r.file(file)
 	}
@@ -98,7 +106,7 @@ var (
 
 // file says what a file is by its content, and by its name where that decides.
 func (r *reader) file(file *File) {
-	if file.Extension() == ".json" && r.live(file) || !slices.Contains(structured, file.Extension()) && !slices.Contains(accesses, file.Base()) {
+	if file.Extension() == ".json" && r.saved(file) || !slices.Contains(structured, file.Extension()) && !slices.Contains(accesses, file.Base()) {
 		return
 	}
 	var err error

@@ -30,9 +30,6 @@ type Running struct {
 	Node *Saved
 }
 
-// versions is the resource by which a machine says which Talos it runs.
-const versions = "Versions.runtime.talos.dev"
-
 // osImage is how a Node of Talos names its system.
 var osImage = regexp.MustCompile(`^Talos \((v[0-9][^)]*)\)$`)
 
@@ -43,14 +40,14 @@ func (f *Facts) Running() []Running {
 		for _, node := range f.Live.Nodes {
 			one := Running{
 				Name: node.Name(), Place: node.At("status.nodeInfo"), Kubernetes: api.KubernetesVersion(node.String("status.nodeInfo.kubeletVersion")), Node: node,
-				Schematic: Text(member(node.Get("metadata.annotations"), "extensions.talos.dev/schematic")),
+				Schematic: node.schematic(),
 			}
 			if parts := osImage.FindStringSubmatch(node.String("status.nodeInfo.osImage")); parts != nil {
 				one.Talos = api.TalosVersion(parts[1])
 			}
 			found = append(found, one)
 		}
-		for _, version := range f.Live.Resources[versions] {
+		for _, version := range f.Live.Resources[LiveVersions] {
 			found = append(found, Running{Name: version.Node, Place: version.At("spec.version"), Talos: api.TalosVersion(version.String("spec.version"))})
 		}
 	}
@@ -59,12 +56,6 @@ func (f *Facts) Running() []Running {
 		f.assign(&found[at], names)
 	}
 	return found
-}
-
-// member is what stands in a map under a key that may have dots in it.
-func member(value any, key string) any {
-	found, _ := value.(map[string]any)
-	return found[key]
 }
 
 // statuses are what the operator saw of machines.
@@ -149,15 +140,39 @@ func (f *Facts) demanded(one *Running) *Machine {
 	return found[0]
 }
 
-// Owners are the clusters that machines are of, by the names or addresses by which they were asked. Those of which it cannot be told
-// are not among them.
+// Asked are the machines by the names or addresses by which they were asked. Those of which it cannot be told which they are, are not
+// among them.
+func (f *Facts) Asked(names []string) map[string]*Machine {
+	found := map[string]*Machine{}
+	for name, one := range f.whose(names) {
+		if one.Machine != nil {
+			found[name] = one.Machine
+		}
+	}
+	return found
+}
+
+// Owners are the clusters that machines are of, as [Facts.Asked] are the machines.
 func (f *Facts) Owners(asked []string) map[string]*Cluster {
-	found, names := map[string]*Cluster{}, f.byName()
-	for _, name := range asked {
-		one := Running{Name: name}
-		if f.assign(&one, names); one.Cluster != nil {
+	found := map[string]*Cluster{}
+	for name, one := range f.whose(asked) {
+		if one.Cluster != nil {
 			found[name] = one.Cluster
 		}
+	}
+	return found
+}
+
+// whose is what is known of machines by the names or addresses by which they were asked. An address may be that of a Node.
+func (f *Facts) whose(asked []string) map[string]Running {
+	found, names := map[string]Running{}, f.byName()
+	for _, name := range asked {
+		one := Running{Name: name}
+		if f.Live != nil && names[name] == nil {
+			one.Name = f.Live.NameOf(name)
+		}
+		f.assign(&one, names)
+		found[name] = one
 	}
 	return found
 }

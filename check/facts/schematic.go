@@ -3,6 +3,8 @@
 package facts
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/siderolabs/image-factory/pkg/schematic"
@@ -56,6 +58,15 @@ func (s *SchematicFact) identify() {
 	if s.Content != nil && s.Error == nil {
 		s.ID, s.Error = s.Content.ID()
 	}
+}
+
+// Free says whether nothing in the folder names a schematic that was found as a file. Another text of it, even in another order, has
+// another identity: where one is named, changing the text would take the image away from under the name.
+func (f *Facts) Free(s *SchematicFact) bool {
+	if s.Document == nil || len(s.Document.File.Documents) != 1 {
+		return false
+	}
+	return s.ID == "" || !slices.ContainsFunc(f.Files, func(file *File) bool { return bytes.Contains(file.Text, []byte(s.ID)) })
 }
 
 // schematicOf is the schematic of a role.

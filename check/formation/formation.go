@@ -37,6 +37,8 @@ type Result struct {
 	Text    string  `json:"text"`
 	// Live says that a running cluster was heard too.
 	Live bool `json:"live"`
+	// Seen is what was seen of each machine of a running cluster.
+	Seen []Seen `json:"seen,omitempty"`
 	// Evidence is what the rules said, each.
 	Evidence []Evidence `json:"evidence,omitempty"`
 }
@@ -56,7 +58,7 @@ type Evidence struct {
 
 // Judge has all tests judge all clusters, in the order of the facts.
 func Judge(all *facts.Facts) []Result {
-	heard := hear(all)
+	heard := hear(all, asked(all))
 	found := []Result{}
 	for _, cluster := range all.Clusters {
 		for _, one := range tests {
@@ -70,12 +72,12 @@ func Judge(all *facts.Facts) []Result {
 type said map[string][]*rule.Outcome
 
 // hear has every rule that a test needs judge once, and sorts what it says by cluster.
-func hear(all *facts.Facts) map[string]said {
+func hear(all *facts.Facts, ids []string) map[string]said {
 	found := map[string]said{}
 	for _, cluster := range all.Clusters {
 		found[cluster.Title()] = said{}
 	}
-	for _, id := range asked(all) {
+	for _, id := range ids {
 		outcomes := ask(id, all)
 		var machines []string
 		for _, outcome := range outcomes {
@@ -145,11 +147,16 @@ func (t test) judge(all *facts.Facts, cluster *facts.Cluster, rules said) Result
 	if all.Live != nil {
 		ids = slices.Compact(slices.Concat(t.rules, t.live))
 	}
-	for _, id := range ids {
-		result.Evidence = append(result.Evidence, evidence(id, rules[id]))
-	}
-	result.conclude()
+	result.weigh(ids, rules)
 	return result
+}
+
+// weigh takes what rules said as evidence, and concludes from all evidence.
+func (r *Result) weigh(ids []string, rules said) {
+	for _, id := range ids {
+		r.Evidence = append(r.Evidence, evidence(id, rules[id]))
+	}
+	r.conclude()
 }
 
 // evidence is what a rule said of a cluster.

@@ -69,8 +69,7 @@ func modern(all *facts.Facts, machine *facts.Machine, name string) *rule.Patch {
 		if file.Path != machine.File || machine.Pool != nil || len(lines) != 1 {
 			continue
 		}
-		text := strings.Replace(file.Lines()[lines[0]-1], "/installer", "/"+image.Metal+"-installer", 1)
-		return &rule.Patch{File: file.Path, From: lines[0], To: lines[0], Lines: []string{strings.TrimSuffix(text, "\r")}}
+		return rule.Swap(file, lines[0], "/installer", "/"+image.Metal+"-installer")
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func published(all *facts.Facts, sheet *rule.Sheet) {
 	for _, profile := range all.Profiles {
 		judged[profile.Document.File.Path] = true
 		const path = "input.baseInstaller.imageRef"
-		judgeUse(sheet, use{all.InDocument(profile.Document, path), "the profile is built upon", profile.Document.String(path), profile.Content.Version})
+		outcome := judgeUse(sheet, use{all.InDocument(profile.Document, path), "the profile is built upon", profile.Document.String(path), profile.Content.Version})
+		outcome.Patch = rule.Swap(profile.Document.File, profile.Document.LineOf(path), "ghcr.io/siderolabs/installer:", "ghcr.io/siderolabs/installer-base:")
 	}
 	for _, file := range all.Files {
 		if !judged[file.Path] && file.Extension() != ".md" && bytes.Contains(file.Text, []byte("siderolabs/installer:")) { // pages speak of it
@@ -51,8 +52,8 @@ func inFile(all *facts.Facts, sheet *rule.Sheet, file *facts.File) {
 	}
 }
 
-// judgeUse judges one image, by its tag or else by the version that it is used with.
-func judgeUse(sheet *rule.Sheet, one use) {
+// judgeUse judges one image, by its tag or else by the version that it is used with. What it returns can be completed.
+func judgeUse(sheet *rule.Sheet, one use) *rule.Outcome {
 	found := installerOf.FindStringSubmatch(one.name)
 	if found != nil && strings.HasPrefix(found[1], "v") {
 		one.version = found[1]
@@ -63,10 +64,11 @@ func judgeUse(sheet *rule.Sheet, one use) {
 		sheet.Unknown(one.place, "%s %s, and of which version is not known", one.who, one.name)
 	case !facts.Since(one.version, gone):
 	case found != nil:
-		sheet.Fail(one.place, "%s %s, which Talos %s no longer has", one.who, one.name, one.version)
+		return sheet.Fail(one.place, "%s %s, which Talos %s no longer has", one.who, one.name, one.version)
 	default:
 		sheet.Pass(one.place)
 	}
+	return &rule.Outcome{}
 }
 
 // newest is the newest version of Talos that the folder speaks of; empty if it speaks of none.

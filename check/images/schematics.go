@@ -35,6 +35,12 @@ func readable(all *facts.Facts, sheet *rule.Sheet) {
 			fine = false
 			sheet.Fail(one.Place, "%s", problem)
 		}
+		for _, name := range one.Content.Customization.SystemExtensions.OfficialExtensions {
+			if !strings.HasPrefix(name, extension.Prefix) {
+				fine = false
+				sheet.Fail(one.Place, "the extension %q has no prefix: write %s%s", name, extension.Prefix, path.Base(name)).Patch = prefixed(one, name)
+			}
+		}
 		fine = judgeSince(all, sheet, one) && fine
 		if fine {
 			sheet.Pass(one.Place)
@@ -62,12 +68,27 @@ func refused(one *facts.SchematicFact) []string {
 	if way := one.Content.Customization.SecureBoot.EnrollKeys; !slices.Contains(enrolments, way) {
 		problems = append(problems, fmt.Sprintf("secureboot.enrollKeys is %q: the build fails, it takes off, manual, if-safe or force", way))
 	}
-	for _, name := range one.Content.Customization.SystemExtensions.OfficialExtensions {
-		if !strings.HasPrefix(name, extension.Prefix) {
-			problems = append(problems, fmt.Sprintf("the extension %q has no prefix: write %s%s", name, extension.Prefix, path.Base(name)))
+	return problems
+}
+
+// item is an extension in a list, on a line of its own.
+var item = regexp.MustCompile(`^\s*- ["']?([A-Za-z0-9./_-]+)["']?\s*(#.*)?$`)
+
+// prefixed writes the prefix to a name without any, of which no factory made an image yet; nil if there is no such extension.
+func prefixed(one *facts.SchematicFact, name string) *rule.Patch {
+	known, err := extension.Load()
+	if err != nil || one.Document == nil || strings.Contains(name, "/") {
+		return nil
+	}
+	if _, exists := known.Find(name); !exists {
+		return nil
+	}
+	for at, line := range one.Document.File.Lines() {
+		if found := item.FindStringSubmatch(line); found != nil && found[1] == name {
+			return rule.Swap(one.Document.File, at+1, name, extension.Prefix+name)
 		}
 	}
-	return problems
+	return nil
 }
 
 // since are fields with the version of Talos that they came with.
@@ -113,13 +134,36 @@ func sorted(all *facts.Facts, sheet *rule.Sheet) {
 		wanted := slices.Compact(slices.Sorted(slices.Values(names)))
 		switch {
 		case len(wanted) < len(names):
-			sheet.Fail(place, "the schematic names an extension twice")
+			sheet.Fail(place, "the schematic names an extension twice").Patch = inOrder(all, one)
 		case !slices.Equal(wanted, names):
-			sheet.Fail(place, "the extensions are not in order: %s", strings.Join(names, ", ")).Evidence = "in order: " + strings.Join(wanted, ", ")
+			outcome := sheet.Fail(place, "the extensions are not in order: %s", strings.Join(names, ", "))
+			outcome.Evidence, outcome.Patch = "in order: "+strings.Join(wanted, ", "), inOrder(all, one)
 		default:
 			sheet.Pass(place)
 		}
 	}
+}
+
+// inOrder puts the lines of a list in order, each once; nil if the schematic is named by its identity somewhere, or if not every
+// extension has a line of its own.
+func inOrder(all *facts.Facts, one *facts.SchematicFact) *rule.Patch {
+	if !all.Free(one) {
+		return nil
+	}
+	file := one.Document.File
+	found := file.Find(extension.Prefix)
+	lines := file.Lines()
+	if len(found) != len(one.Extensions()) || len(found) == 0 || found[len(found)-1]-found[0]+1 != len(found) {
+		return nil
+	}
+	listed := slices.Clone(lines[found[0]-1 : found[len(found)-1]])
+	name := func(line string) string { return item.FindStringSubmatch(strings.TrimSuffix(line, "\r"))[1] }
+	if slices.ContainsFunc(listed, func(line string) bool { return !item.MatchString(strings.TrimSuffix(line, "\r")) }) {
+		return nil
+	}
+	slices.SortStableFunc(listed, func(a, b string) int { return strings.Compare(name(a), name(b)) })
+	listed = slices.CompactFunc(listed, func(a, b string) bool { return name(a) == name(b) })
+	return &rule.Patch{File: file.Path, From: found[0], To: found[len(found)-1], Lines: listed}
 }
 
 // anID is an identity wherever it stands.

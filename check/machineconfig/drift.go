@@ -16,7 +16,7 @@ import (
 
 // The resource by which Talos shows a machine's configuration, and the name of the one that is in force.
 const (
-	liveConfigs = "MachineConfigs.config.talos.dev"
+	liveConfigs = facts.LiveMachineConfigs
 	inForce     = "v1alpha1"
 )
 
@@ -126,8 +126,8 @@ func isSecret(machine *facts.Machine, change compare.Change) bool {
 	if change.Old == nil || change.New == nil {
 		return false
 	}
-	here := *change.Old
-	if strings.Contains(here, redact.Mark) || strings.HasPrefix(here, "ENC[") {
+	here, there := *change.Old, *change.New
+	if strings.Contains(here+there, redact.Mark) || strings.HasPrefix(here, "ENC[") {
 		return true
 	}
 	// The rehearsal of a declaration has authorities, tokens and identities of its own.

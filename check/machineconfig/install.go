@@ -36,6 +36,9 @@ func switches(all *facts.Facts, sheet *rule.Sheet) {
 	}
 }
 
+// keyed is a key with its value, without what follows.
+var keyed = regexp.MustCompile(`^[a-z]+:\s*[a-zA-Z"']+`)
+
 // turned writes another value to a switch of the old document; nil if it does not stand on a line of its own in a file.
 func turned(all *facts.Facts, machine *facts.Machine, name, value string) *rule.Patch {
 	file := fileOf(all, machine.File)
@@ -47,8 +50,8 @@ func turned(all *facts.Facts, machine *facts.Machine, name, value string) *rule.
 			continue
 		}
 		at := document.LineOf(name)
-		if line := file.Lines()[at-1]; strings.HasPrefix(line, name+":") {
-			return &rule.Patch{File: file.Path, From: at, To: at, Lines: []string{name + ": " + value}}
+		if written := keyed.FindString(file.Lines()[at-1]); strings.HasPrefix(written, name+":") {
+			return rule.Swap(file, at, written, name+": "+value)
 		}
 	}
 	return nil

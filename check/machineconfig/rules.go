@@ -63,7 +63,7 @@ func sources() []*rule.Rule {
 		{
 			ID: "CFG-003", Title: "machines run with the configuration that is here",
 			Question: "Is what runs what the repository says? A change that somebody made on the machine is lost with the next apply, and until then nobody knows why it works. Secrets are not compared.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Config, facts.Live}, Remedy: "apply the configuration again, or take over what runs",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Config, facts.Live}, Reads: []string{facts.LiveMachineConfigs}, Remedy: "apply the configuration again, or take over what runs",
 			Sources: []string{"F1", "A4"}, Judge: same,
 		},
 		{

@@ -54,7 +54,7 @@ func pinned(all *facts.Facts, sheet *rule.Sheet) {
 		case !ok:
 			missing = append(missing, tool.name)
 		case one.version != "" && !whole.MatchString(one.version):
-			sheet.Fail(one.place, "%s is %q, which is another version tomorrow", tool.name, one.version)
+			sheet.Fail(one.place, "%s is %q, which is another version tomorrow", tool.name, one.version).Patch = repinned(all, tool.name, one)
 		}
 	}
 	if len(missing) > 0 {
@@ -78,11 +78,35 @@ func judgeMinor(all *facts.Facts, sheet *rule.Sheet, one pin) {
 		case wanted == nil:
 			sheet.Unknown(one.place, "talosctl is %s, and the Talos of cluster %s is not known", one.version, cluster.Title())
 		case own[1] != wanted[1]:
-			sheet.Fail(one.place, "talosctl is %s, and cluster %s has Talos %s: it may not know what the machines have", one.version, cluster.Title(), version)
+			outcome := sheet.Fail(one.place, "talosctl is %s, and cluster %s has Talos %s: it may not know what the machines have", one.version, cluster.Title(), version)
+			outcome.Patch = repinned(all, "talosctl", one)
 		default:
 			sheet.Pass(one.place)
 		}
 	}
+}
+
+// repinned writes the version that all clusters have; nil if they have several, or if the tool has versions of its own.
+func repinned(all *facts.Facts, tool string, one pin) *rule.Patch {
+	wanted := map[string]bool{}
+	for _, cluster := range all.Clusters {
+		switch tool {
+		case "talosctl":
+			wanted[string(cluster.TalosVersion())] = true
+		case "kubectl":
+			wanted[string(cluster.KubernetesVersion())] = true
+		}
+	}
+	file := fileOf(all, one.place.File)
+	for version := range wanted {
+		if len(wanted) == 1 && whole.MatchString(version) && file != nil {
+			if !strings.HasPrefix(one.version, "v") && !strings.HasSuffix(file.Base(), "aqua.yaml") {
+				version = strings.TrimPrefix(version, "v")
+			}
+			return rule.Swap(file, one.place.Line, one.version, version)
+		}
+	}
+	return nil
 }
 
 // pins are the versions that files of the folder say. What stands in a lock file of Nix counts where nothing else does.

@@ -56,7 +56,7 @@ func watching() []*rule.Rule {
 		{
 			ID: "OPS-005", Title: "a running cluster reports no diagnostics and no failed service",
 			Question: "Does Talos itself say that something is wrong? Its diagnostics name what nobody looks for: addresses that overlap, certificates that are not approved.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Remedy: "follow the diagnostic: each has a page in the documentation of Talos",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveDiagnostics, facts.LiveServices}, Remedy: "follow the diagnostic: each has a page in the documentation of Talos",
 			Sources: []string{"F4"}, Judge: diagnosed,
 		},
 		{

@@ -86,11 +86,11 @@ func etcdWatched(all *facts.Facts, sheet *rule.Sheet) {
 
 // diagnosed says what Talos says of itself.
 func diagnosed(all *facts.Facts, sheet *rule.Sheet) {
-	diagnostics, asked := all.Live.Resources["Diagnostics.runtime.talos.dev"]
+	diagnostics, asked := all.Live.Resources[facts.LiveDiagnostics]
 	for _, one := range diagnostics {
 		sheet.Fail(one.At("spec.message"), "%s: %s: %s", one.Node, one.Name(), one.String("spec.message"))
 	}
-	services, known := all.Live.Resources["Services.v1alpha1.talos.dev"]
+	services, known := all.Live.Resources[facts.LiveServices]
 	if !asked && !known {
 		sheet.Unknown(all.Whole(), "neither diagnostics nor services were saved: 'talosctl get diagnostics,services -o json'")
 		return

@@ -39,7 +39,7 @@ func Apply(file, text string, patches []*rule.Patch) (*Change, error) {
 	sorted = slices.CompactFunc(sorted, func(a, b *rule.Patch) bool {
 		return a.From == b.From && a.To == b.To && slices.Equal(a.Lines, b.Lines)
 	})
-	old := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	old := linesOf(text)
 	next := 1 // the first line that is not dealt with
 	for _, one := range sorted {
 		if one.From < 1 || one.To < one.From-1 || one.To > len(old) {
@@ -60,8 +60,16 @@ func Apply(file, text string, patches []*rule.Patch) (*Change, error) {
 		change.Applied++
 	}
 	change.keep(old[next-1:])
-	change.After = change.after(strings.HasSuffix(text, "\n"))
+	change.After = change.after(text == "" || strings.HasSuffix(text, "\n"))
 	return change, nil
+}
+
+// linesOf are the lines of a text. A file that is to be made has none.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // keep takes lines over.
@@ -105,7 +113,11 @@ func (c *Change) Diff() string {
 			removed += count(one.sign != '+')
 			added += count(one.sign != '-')
 		}
-		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", old, removed, changed, added)
+		start := old
+		if removed == 0 {
+			start-- // of nothing, the line before it is named
+		}
+		fmt.Fprintf(&out, "@@ -%d,%d +%d,%d @@\n", start, removed, changed, added)
 		for _, one := range c.lines[at:end] {
 			fmt.Fprintf(&out, "%c%s\n", one.sign, one.text)
 		}

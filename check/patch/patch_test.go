@@ -37,6 +37,7 @@ func TestApply(t *testing.T) {
 		"the same twice":              {"a\nb\n", []*rule.Patch{{From: 1, To: 1}, {From: 1, To: 1}}, "b\n", 0},
 		"one in the way of another":   {"a\nb\nc\n", []*rule.Patch{{From: 1, To: 2}, {From: 2, To: 3}}, "c\n", 1},
 		"no end of line at the end":   {"a\nb", []*rule.Patch{{From: 1, To: 1, Lines: []string{"A"}}}, "A\nb", 0},
+		"a file that is not there":    {"", []*rule.Patch{{From: 1, To: 0, Lines: []string{"a"}}, {From: 1, To: 0, Lines: []string{"b"}}}, "a\nb\n", 0},
 		"everything":                  {"a\n", []*rule.Patch{{From: 1, To: 1}}, "", 0},
 		"insert before what is there": {"a\nb\n", []*rule.Patch{{From: 1, To: 0, Lines: []string{"x"}}, {From: 1, To: 1, Lines: []string{"A"}}}, "x\nA\nb\n", 0},
 	} {
@@ -92,6 +93,17 @@ func TestDiff(t *testing.T) {
  line 29
 `
 	if diff := cmp.Diff(want, change.Diff()); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDiffOfANewFile is one that other programs take, too.
+func TestDiffOfANewFile(t *testing.T) {
+	change, err := patch.Apply(".gitignore", "", []*rule.Patch{{From: 1, To: 0, Lines: []string{"/kubeconfig"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("--- .gitignore\n+++ .gitignore\n@@ -0,0 +1,1 @@\n+/kubeconfig\n", change.Diff()); diff != "" {
 		t.Error(diff)
 	}
 }

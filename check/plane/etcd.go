@@ -23,7 +23,7 @@ func whole(all *facts.Facts, sheet *rule.Sheet) {
 		}
 	}
 	members := map[string]bool{}
-	for _, member := range all.Live.Resources["EtcdMembers.etcd.talos.dev"] {
+	for _, member := range all.Live.Resources[facts.LiveEtcdMembers] {
 		members[member.String("spec.memberID")] = true
 	}
 	switch {
@@ -36,7 +36,7 @@ func whole(all *facts.Facts, sheet *rule.Sheet) {
 	default:
 		sheet.Pass(all.Whole())
 	}
-	for _, diagnostic := range all.Live.Resources["Diagnostics.runtime.talos.dev"] {
+	for _, diagnostic := range all.Live.Resources[facts.LiveDiagnostics] {
 		if strings.Contains(diagnostic.Name(), "etcd") {
 			sheet.Fail(diagnostic.At("spec.message"), "%s: %s", diagnostic.Node, diagnostic.String("spec.message"))
 		}
@@ -61,8 +61,8 @@ func fast(all *facts.Facts, sheet *rule.Sheet) {
 	if all.Live == nil {
 		return
 	}
-	systems := all.Live.Resources["SystemDisks.block.talos.dev"]
-	for _, disk := range all.Live.Resources["Disks.block.talos.dev"] {
+	systems := all.Live.Resources[facts.LiveSystemDisks]
+	for _, disk := range all.Live.Resources[facts.LiveDisks] {
 		if !slices.ContainsFunc(systems, func(system *facts.Saved) bool {
 			return system.Node == disk.Node && system.String("spec.diskID") == disk.Name()
 		}) || !plane(all.Live, disk.Node) {

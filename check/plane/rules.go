@@ -145,13 +145,13 @@ func etcd() []*rule.Rule {
 		{
 			ID: "CPL-015", Title: "etcd has as many members as there are control planes, and is well",
 			Question: "Is etcd whole? A member that is missing, still learning or raises an alarm means that the next loss is the last.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Remedy: "remove members that are gone ('talosctl etcd remove-member'), clear alarms when their cause is",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveNodes, facts.LiveEtcdMembers, facts.LiveDiagnostics}, Remedy: "remove members that are gone ('talosctl etcd remove-member'), clear alarms when their cause is",
 			Sources: []string{"F4"}, Judge: whole,
 		},
 		{
 			ID: "CPL-016", Title: "etcd is on a fast disk",
 			Question: "Does every write of the cluster wait for a slow disk? etcd waits until the disk has it: a spinning disk, a card or a stick makes leaders change and the API slow.",
-			Severity: rule.Warning, Inputs: []facts.Input{facts.Live, facts.Spec}, Remedy: "install on an SSD; from Talos 1.14 a VolumeConfig can put ETCD on a disk of its own",
+			Severity: rule.Warning, Inputs: []facts.Input{facts.Live, facts.Spec}, Reads: []string{facts.LiveDisks, facts.LiveSystemDisks}, Remedy: "install on an SSD; from Talos 1.14 a VolumeConfig can put ETCD on a disk of its own",
 			Sources: []string{"T"}, Judge: fast,
 		},
 		{

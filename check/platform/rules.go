@@ -49,7 +49,7 @@ func known() []*rule.Rule {
 		{
 			ID: "PLT-013", Title: "machines are large enough",
 			Question: "Do Talos and Kubernetes fit? Below 2 processors, 2 GiB and 10 GiB a control plane does not come up; below twice that and 100 GiB production has no room to breathe.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Spec, facts.Live}, Remedy: "give the machine more",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Spec, facts.Live}, Reads: []string{facts.LiveNodes}, Remedy: "give the machine more",
 			Sources: []string{"T"}, Judge: large,
 		},
 		{
@@ -133,7 +133,7 @@ func others() []*rule.Rule {
 		{
 			ID: "PLT-012", Title: "machines with another system are known as such",
 			Question: "Who looks after the machines that are not Talos? Nothing here configures or upgrades them.",
-			Severity: rule.Info, Inputs: []facts.Input{facts.Live}, Remedy: "put the label check.minos.dev/foreign-node with its owner on the Node",
+			Severity: rule.Info, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveNodes}, Remedy: "put the label check.minos.dev/foreign-node with its owner on the Node",
 			Sources: []string{"D1"}, Judge: foreign,
 		},
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/check/facts"
 	"minos.dev/minos/check/rule"
 )
@@ -27,12 +26,25 @@ func variable(machine *facts.Machine, name string) string {
 }
 
 // isGateway says whether a machine is a gateway: by its role, which allows one or several that stand in for each other; or, without a
-// declaration, because it advertises routes.
+// declaration, because it advertises routes. Of a machine that runs more can be told.
 func isGateway(machine *facts.Machine) bool {
-	if machine.Pool != nil {
-		return machine.Pool.Role.Spec.PerCluster != api.PerClusterAny && machine.Pool.Role.Spec.PerCluster != "" && machine.HasExtension(vpn)
+	switch {
+	case machine.Pool != nil:
+		return machine.Pool.Gateways()
+	case machine.Running != nil:
+		role, _ := machine.Purpose()
+		return role == "gateway"
 	}
 	return variable(machine, "TS_ROUTES") != ""
+}
+
+// unread says of a gateway that runs and whose configuration is not known that nothing can be said of its settings.
+func unread(sheet *rule.Sheet, machine *facts.Machine) bool {
+	if machine.Running == nil || machine.Config != nil {
+		return false
+	}
+	sheet.Unknown(machine.At(""), "what gateway %s advertises is in its configuration, which is not known: reading it takes a talosconfig of an administrator", machine.Name)
+	return true
 }
 
 // gatewaysOf are the gateways of a cluster.
@@ -71,6 +83,8 @@ func isolated(all *facts.Facts, sheet *rule.Sheet) {
 		for _, machine := range cluster.Machines {
 			_, configured := machine.ServiceConfig(vpn)
 			switch {
+			case machine.Guessed():
+				sheet.Unknown(machine.At(""), "the image of %s has %s, and whether it is meant to be a gateway is not known: no pool, no label and no configuration says so", machine.Name, vpn)
 			case isGateway(machine):
 			case machine.HasExtension(vpn):
 				sheet.Fail(machine.At(""), "%s is no gateway, and its image has %s", machine.Name, vpn)
@@ -106,6 +120,9 @@ func routes(all *facts.Facts, sheet *rule.Sheet) {
 		network := cluster.Network()
 		own := append(facts.Prefixes(network.PodCIDRs), facts.Prefixes(network.ServiceCIDRs)...)
 		for _, machine := range gatewaysOf(cluster) {
+			if unread(sheet, machine) {
+				continue
+			}
 			place := machine.DocumentAt("ExtensionServiceConfig", vpn, "environment")
 			found, wrong := advertised(machine)
 			stray := slices.IndexFunc(found, func(prefix netip.Prefix) bool { return !slices.Contains(own, prefix) })
@@ -152,7 +169,7 @@ func clashes(others []netip.Prefix, prefix netip.Prefix) bool {
 // deaf wants a gateway to take nothing from the VPN.
 func deaf(all *facts.Facts, sheet *rule.Sheet) {
 	for _, machine := range all.Machines {
-		if !isGateway(machine) {
+		if !isGateway(machine) || unread(sheet, machine) {
 			continue
 		}
 		arguments := variable(machine, "TS_EXTRA_ARGS")

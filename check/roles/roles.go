@@ -42,12 +42,22 @@ func counted(all *facts.Facts, sheet *rule.Sheet) {
 			}
 			sheet.Pass(pool.At("spec.role"))
 		}
+		strays(cluster, sheet)
 		if found := gatewaysOf(cluster); cluster.Object == nil && len(found) > 0 {
 			if len(found) > 1 && cluster.Notes[facts.NoteGateways] != "ha" {
 				sheet.Fail(found[1].At(""), "cluster %s has %d gateways, and nobody says that they stand in for each other", cluster.Title(), len(found))
 				continue
 			}
 			sheet.Pass(found[0].At(""))
+		}
+	}
+}
+
+// strays wants the gateways of a declared cluster that runs to be declared.
+func strays(cluster *facts.Cluster, sheet *rule.Sheet) {
+	for _, machine := range gatewaysOf(cluster) {
+		if cluster.Object != nil && machine.Running != nil && machine.Pool == nil {
+			sheet.Fail(machine.At(""), "%s is a gateway of cluster %s, and no pool that is declared has it", machine.Name, cluster.Title())
 		}
 	}
 }

@@ -23,6 +23,8 @@ type Rule struct {
 	Availability bool
 	// Inputs are the kinds of facts that it reads. If none of them is at hand the answer is unknown.
 	Inputs []facts.Input
+	// Reads are the kinds of what a running cluster says that it judges by: where one of them could not be read, it says so.
+	Reads []string
 	// Remedy is the shortest useful advice.
 	Remedy string
 	// Sources are why it exists: codes of what it serves, such as D1, A3 or ADR, and public issues such as siderolabs/talos#4318.
@@ -47,6 +49,13 @@ func (r *Rule) Apply(all *facts.Facts) []*Outcome {
 		sheet.excused = all.Excused
 	}
 	r.Judge(all, sheet)
+	if all.Live != nil {
+		for _, missing := range all.Live.Missing(r.Reads) {
+			place := all.Whole()
+			place.Machine = missing.Machine
+			sheet.Unknown(place, "%s", missing)
+		}
+	}
 	return sheet.outcomes
 }
 

@@ -15,6 +15,8 @@
 //
 //	token: abc123.0123456789abcdef # minos:not-secret: the one of the Kubernetes documentation
 //
+// Before a fenced block of Markdown, such a comment (<!-- … -->) marks the block.
+//
 // A whole file is marked in one of its first ten lines. This holds only below a folder named test, tests, testdata, fixtures or
 // examples, so that one comment cannot hide the secrets of a real cluster; being in such a folder is not enough by itself:
 //

@@ -34,7 +34,7 @@ func marked(line []byte, mark string) bool {
 
 // mark takes notice of the marks of a line, and says whether the line is passed over.
 func (s *Scanner) mark(line []byte) bool {
-	if s.off {
+	if s.off || s.fenced(line) {
 		return true
 	}
 	passed := s.passNext
@@ -51,6 +51,32 @@ func (s *Scanner) mark(line []byte) bool {
 	}
 	s.passNext = isComment(bytes.TrimLeft(line, " \t"))
 	return true
+}
+
+// fenced says whether a line is of a block of Markdown that is marked: by a comment on the line before the block begins.
+func (s *Scanner) fenced(line []byte) bool {
+	if s.fence == nil && !s.passNext {
+		return false
+	}
+	line = bytes.TrimSpace(line)
+	if s.fence == nil {
+		signs := len(line) - len(bytes.TrimLeft(line, "`"))
+		if signs < 3 {
+			return false
+		}
+		s.fence, s.passNext = bytes.Clone(line[:signs]), false
+		return true
+	}
+	if bytes.HasPrefix(line, s.fence) {
+		s.fence = nil
+	}
+	return true
+}
+
+// Marked says whether a whole file is marked as one without secrets.
+func Marked(path string, text []byte) bool {
+	lines := bytes.SplitN(text, []byte("\n"), markedLines+1)
+	return inExamples(path) && slices.ContainsFunc(lines[:min(len(lines), markedLines)], func(line []byte) bool { return marked(line, fileMark) })
 }
 
 // isComment says whether a line is a comment only.

@@ -16,7 +16,7 @@ var stand = [][]byte{
 // refers are how values begin that only say where the secret is.
 var refers = [][]byte{
 	[]byte("$"), []byte("<"), []byte("{{"), []byte("(("), []byte("%"), []byte("ENC["), []byte("op://"), []byte("ref+"), []byte("vault:"), []byte("secret://"), []byte("sops:"),
-	[]byte("file://"), []byte("!"), []byte("*"), []byte("arn:"), []byte("(redacted)"), []byte("env:"), []byte("awssm"), []byte("gcpsm"),
+	[]byte("file://"), []byte("!"), []byte("*"), []byte("arn:"), []byte("(redacted)"), []byte("(secret)"), []byte("env:"), []byte("awssm"), []byte("gcpsm"),
 }
 
 // documented are values that the documentation of Talos and Kubernetes uses.

@@ -27,9 +27,10 @@ type Scanner struct {
 	depth int   // how many texts it is within
 
 	line             int
-	off, passNext    bool // by marks
-	mute             bool // this line is passed over
-	encrypted        bool // something in it is encrypted by SOPS
+	off, passNext    bool   // by marks
+	fence            []byte // how the block of Markdown ends that is marked; nil outside of one
+	mute             bool   // this line is passed over
+	encrypted        bool   // something in it is encrypted by SOPS
 	above            []string
 	frames, spare    []*frame
 	texts            map[string]string // keys that were seen, each kept once

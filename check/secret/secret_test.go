@@ -75,39 +75,49 @@ func TestForms(t *testing.T) {
 		"quoted":                                {"a.yaml", `"machine": {"token": "` + token + `"}`, "1 machine.token: the token by which machines join"},
 		"a machine configuration behind base64": {"a.tf", "user_data = \"" + base64.StdEncoding.EncodeToString([]byte("machine:\n  type: worker\n  install: {disk: /dev/sda}\n  token: "+token+"\n")) + "\"", "1 user_data.machine.token: the token by which machines join"},
 		"etcd encryption":                       {"a.yaml", "kind: KubeEtcdEncryptionConfig\nconfig:\n  resources:\n  - providers:\n    - secretbox:\n        keys:\n        - name: key1\n          secret: " + wireguard, "8 config.resources.providers.secretbox.keys.secret: a key that encrypts Secrets in etcd"},
-		"a static key of a disk":                {"a.yaml", "encryption:\n  keys:\n  - slot: 0\n    static:\n      passphrase: correct-horse-battery", "5 encryption.keys.static.passphrase: the key of an encrypted disk"},
-		"WireGuard":                             {"a.yaml", "kind: WireguardConfig\nprivateKey: " + wireguard, "2 privateKey: a key of WireGuard"},
-		"a registry":                            {"a.yaml", "machine:\n  registries:\n    config:\n      ghcr.io:\n        auth:\n          username: me\n          password: hunter22", "7 machine.registries.config.ghcr.io.auth.password: the password of a registry"},
-		"Tailscale":                             {"a.yaml", "kind: ExtensionServiceConfig\nenvironment:\n  - TS_AUTHKEY=tskey-" + "auth-kFG4jYk2CNTRL-8WzJ3mXq5vT9", "3 environment.TS_AUTHKEY: a key of Tailscale"},
-		"a tunnel":                              {"a.yaml", "environment:\n  - TUNNEL_TOKEN=" + base64.StdEncoding.EncodeToString([]byte(`{"a":"`+word+`","t":"6f1b2c3d-0000-4e5f-8a9b-1c2d3e4f5a6b","s":"`+word+word+`"}`)), "2 environment.TUNNEL_TOKEN: a token of a Cloudflare tunnel"},
-		"a Secret":                              {"a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata:\n  blob: c3VycHJpc2Uh\n", "5 data.blob: a value of a Kubernetes Secret"},
-		"a Secret, kind at the end":             {"a.yaml", "stringData:\n  blob: surprise!\nkind: Secret\n", "2 stringData.blob: a value of a Kubernetes Secret"},
-		"a Secret within":                       {"a.yaml", "cluster:\n  inlineManifests:\n  - name: x\n    contents: |\n      apiVersion: v1\n      kind: Secret\n      stringData:\n        blob: surprise!\n", "8 cluster.inlineManifests.contents.stringData.blob: a value of a Kubernetes Secret"},
-		"a Secret on one line":                  {"a.json", `{"kind":"List","items":[{"kind":"Secret","data":{"blob":"c3VycHJpc2Uh"}}]}`, "1 items.data.blob: a value of a Kubernetes Secret"},
-		"a kubeconfig's token":                  {"config", "users:\n- name: me\n  user:\n    token: " + word, "4 users.user.token: the token of a Kubernetes user"},
-		"a variable of a container":             {"a.yaml", "env:\n- name: DB_PASSWORD\n  value: hunter22", "3 env.value: a password"},
-		"a file of variables":                   {".env", "export HCLOUD_TOKEN=" + word + word, "1 HCLOUD_TOKEN: a key or a token"},
-		"age":                                   {"keys.txt", "# public key: age1x\nAGE-SECRET-KEY-" + "1QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQ4G3", "2 : a private key of age"},
-		"half encrypted":                        {"a.yaml", "machine:\n  token: " + token + "\n  ca:\n    key: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\nsops:\n  mac: ENC[AES256_GCM,data:x]", "2 machine.token: the token by which machines join"},
-		"the mark lacks a reason":               {"a.yaml", "machine:\n  token: " + token + " # minos:not-secret:", "2 machine.token: the token by which machines join"},
-		"a file that cannot be marked":          {"a.yaml", "# minos:not-secret-file: because\nmachine:\n  token: " + token, "3 machine.token: the token by which machines join"},
+		// minos:not-secret: made for this test
+		"a static key of a disk": {"a.yaml", "encryption:\n  keys:\n  - slot: 0\n    static:\n      passphrase: correct-horse-battery", "5 encryption.keys.static.passphrase: the key of an encrypted disk"},
+		"WireGuard":              {"a.yaml", "kind: WireguardConfig\nprivateKey: " + wireguard, "2 privateKey: a key of WireGuard"},
+		// minos:not-secret: made for this test
+		"a registry": {"a.yaml", "machine:\n  registries:\n    config:\n      ghcr.io:\n        auth:\n          username: me\n          password: hunter22", "7 machine.registries.config.ghcr.io.auth.password: the password of a registry"},
+		"Tailscale":  {"a.yaml", "kind: ExtensionServiceConfig\nenvironment:\n  - TS_AUTHKEY=tskey-" + "auth-kFG4jYk2CNTRL-8WzJ3mXq5vT9", "3 environment.TS_AUTHKEY: a key of Tailscale"},
+		"a tunnel":   {"a.yaml", "environment:\n  - TUNNEL_TOKEN=" + base64.StdEncoding.EncodeToString([]byte(`{"a":"`+word+`","t":"6f1b2c3d-0000-4e5f-8a9b-1c2d3e4f5a6b","s":"`+word+word+`"}`)), "2 environment.TUNNEL_TOKEN: a token of a Cloudflare tunnel"},
+		// minos:not-secret: made for this test
+		"a Secret": {"a.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\ndata:\n  blob: c3VycHJpc2Uh\n", "5 data.blob: a value of a Kubernetes Secret"},
+		// minos:not-secret: made for this test
+		"a Secret, kind at the end": {"a.yaml", "stringData:\n  blob: surprise!\nkind: Secret\n", "2 stringData.blob: a value of a Kubernetes Secret"},
+		// minos:not-secret: made for this test
+		"a Secret within": {"a.yaml", "cluster:\n  inlineManifests:\n  - name: x\n    contents: |\n      apiVersion: v1\n      kind: Secret\n      stringData:\n        blob: surprise!\n", "8 cluster.inlineManifests.contents.stringData.blob: a value of a Kubernetes Secret"},
+		// minos:not-secret: made for this test
+		"a Secret on one line":         {"a.json", `{"kind":"List","items":[{"kind":"Secret","data":{"blob":"c3VycHJpc2Uh"}}]}`, "1 items.data.blob: a value of a Kubernetes Secret"},
+		"a kubeconfig's token":         {"config", "users:\n- name: me\n  user:\n    token: " + word, "4 users.user.token: the token of a Kubernetes user"},
+		"a variable of a container":    {"a.yaml", "env:\n- name: DB_PASSWORD\n  value: hunter22", "3 env.value: a password"},
+		"a file of variables":          {".env", "export HCLOUD_TOKEN=" + word + word, "1 HCLOUD_TOKEN: a key or a token"},
+		"age":                          {"keys.txt", "# public key: age1x\nAGE-SECRET-KEY-" + "1QYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQGPQYQSZQ4G3", "2 : a private key of age"},
+		"half encrypted":               {"a.yaml", "machine:\n  token: " + token + "\n  ca:\n    key: ENC[AES256_GCM,data:x,iv:y,tag:z,type:str]\nsops:\n  mac: ENC[AES256_GCM,data:x]", "2 machine.token: the token by which machines join"},
+		"the mark lacks a reason":      {"a.yaml", "machine:\n  token: " + token + " # minos:not-secret:", "2 machine.token: the token by which machines join"},
+		"a file that cannot be marked": {"a.yaml", "# minos:not-secret-file: because\nmachine:\n  token: " + token, "3 machine.token: the token by which machines join"},
 
-		"nothing: a marked line":            {"a.yaml", "machine:\n  token: " + token + " # minos:not-secret: made for this test", ""},
-		"nothing: marked above":             {"a.yaml", "# minos:not-secret: made for this test\ntoken: " + token, ""},
-		"nothing: a marked block":           {"a.yaml", "key: | # minos:not-secret: made for this test\n    " + indented, ""},
-		"nothing: a marked file":            {"testdata/a.yaml", "# minos:not-secret-file: made for this test\nmachine:\n  token: " + token, ""},
-		"nothing: a certificate":            {"a.pem", strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"), ""},
-		"nothing: a base64 certificate":     {"a.yaml", "ca:\n  crt: " + base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"))), ""},
-		"nothing: a key under a passphrase": {"a.pem", strings.ReplaceAll(key, "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"), ""},
-		"nothing: an example in PEM":        {"a.md", "-----BEGIN " + "PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", ""},
-		"nothing: placeholders":             {"a.yaml", "token: ${TOKEN}\npassword: <password>\npassphrase: {{ .Values.pass }}\nsecret: REDACTED\napiToken: your-token-here\npassword: changeme", ""},
-		"nothing: our own placeholders":     {"a.yaml", "machine:\n  token: aaaaaa.aaaaaaaaaaaaaaaa\ncluster:\n  secret: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", ""},
-		"nothing: references":               {"a.yaml", "secretName: my-app-secret-5f6d7c8b9\nexistingSecret: postgres-credentials\nsecretKeyRef: {name: a, key: password}\ntokenPath: /var/run/secrets/token", ""},
-		"nothing: a sealed secret":          {"a.yaml", "kind: SealedSecret\nspec:\n  encryptedData:\n    password: AgBy8hCi8erSS0mvqeJRP2jk4Q9ZzX7v1r5Jm3n6pQ==", ""},
-		"nothing: a ConfigMap":              {"a.yaml", "kind: ConfigMap\ndata:\n  blob: c3VycHJpc2Uh\n", ""},
-		"nothing: a program's words":        {"a.go", "token := reader.ReadToken(ctx1234567890)\npassword := flag.String(\"password\", \"\", \"the password\")", ""},
-		"nothing: a cluster's identity":     {"a.yaml", "cluster:\n  id: " + wireguard, ""},
-		"nothing: a public key":             {"a.yaml", "peers:\n- publicKey: " + wireguard, ""},
+		"after a marked block of Markdown":     {"a.md", "<!-- minos:not-secret: made up -->\n```yaml\nmachine:\n  token: " + token + "\n```\n\nmachine:\n  token: " + token[:22] + "d\n", "8 machine.token: the token by which machines join"},
+		"a block of Markdown that is not next": {"a.md", "<!-- minos:not-secret: made up -->\n\n```yaml\nmachine:\n  token: " + token + "\n```\n", "5 machine.token: the token by which machines join"},
+
+		"nothing: a marked block of Markdown": {"a.md", "<!-- minos:not-secret: made up -->\n````yaml\nmachine:\n```\n  token: " + token + "\nca:\n  key: |\n    " + indented + "\n````\n", ""},
+		"nothing: a marked line":              {"a.yaml", "machine:\n  token: " + token + " # minos:not-secret: made for this test", ""},
+		"nothing: marked above":               {"a.yaml", "# minos:not-secret: made for this test\ntoken: " + token, ""},
+		"nothing: a marked block":             {"a.yaml", "key: | # minos:not-secret: made for this test\n    " + indented, ""},
+		"nothing: a marked file":              {"testdata/a.yaml", "# minos:not-secret-file: made for this test\nmachine:\n  token: " + token, ""},
+		"nothing: a certificate":              {"a.pem", strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"), ""},
+		"nothing: a base64 certificate":       {"a.yaml", "ca:\n  crt: " + base64.StdEncoding.EncodeToString([]byte(strings.ReplaceAll(key, "PRIVATE KEY", "CERTIFICATE"))), ""},
+		"nothing: a key under a passphrase":   {"a.pem", strings.ReplaceAll(key, "PRIVATE KEY", "ENCRYPTED PRIVATE KEY"), ""},
+		"nothing: an example in PEM":          {"a.md", "-----BEGIN " + "PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----", ""},
+		"nothing: placeholders":               {"a.yaml", "token: ${TOKEN}\npassword: <password>\npassphrase: {{ .Values.pass }}\nsecret: REDACTED\napiToken: your-token-here\npassword: changeme", ""},
+		"nothing: our own placeholders":       {"a.yaml", "machine:\n  token: aaaaaa.aaaaaaaaaaaaaaaa\ncluster:\n  secret: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=", ""},
+		"nothing: references":                 {"a.yaml", "secretName: my-app-secret-5f6d7c8b9\nexistingSecret: postgres-credentials\nsecretKeyRef: {name: a, key: password}\ntokenPath: /var/run/secrets/token", ""},
+		"nothing: a sealed secret":            {"a.yaml", "kind: SealedSecret\nspec:\n  encryptedData:\n    password: AgBy8hCi8erSS0mvqeJRP2jk4Q9ZzX7v1r5Jm3n6pQ==", ""},
+		"nothing: a ConfigMap":                {"a.yaml", "kind: ConfigMap\ndata:\n  blob: c3VycHJpc2Uh\n", ""},
+		"nothing: a program's words":          {"a.go", "token := reader.ReadToken(ctx1234567890)\npassword := flag.String(\"password\", \"\", \"the password\")", ""},
+		"nothing: a cluster's identity":       {"a.yaml", "cluster:\n  id: " + wireguard, ""},
+		"nothing: a public key":               {"a.yaml", "peers:\n- publicKey: " + wireguard, ""},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +152,7 @@ func TestRead(t *testing.T) {
 
 // FuzzFind never breaks, never shows a secret, and says the same of a text whole and in pieces.
 func FuzzFind(f *testing.F) {
+	// minos:not-secret: made for this test
 	f.Add("a.yaml", []byte("machine:\n  token: k3v9dz.7h2m4x8qk1wz0p5c\n  ca: {key: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0t}\n"))
 	f.Add("a.json", []byte(`{"a":["b",{"kind":"Secret","data":{"x":"c3VycHJpc2Uh"}}],"c":"\n\\`))
 	f.Add("x", []byte("-----BEGIN PRIVATE KEY-----\n"+body+"\n\n# x: 'y\n- - - a: |\n\t\"\n---\n]}[{,:="))

@@ -106,6 +106,7 @@ func (v volume) judge(machine *facts.Machine, sheet *rule.Sheet) bool {
 	for _, key := range v.keys {
 		fine = v.judgeKey(key, machine, sheet) && fine
 	}
+	// Keys can be locked to STATE from 1.11 on: the field lockToState came with it.
 	if v.name != stateVolume && !v.locked() && !machine.Before("1.11") && encryptionOf(machine, stateVolume) != nil {
 		fine = false
 		sheet.FailAs(rule.Warning, machine.DocumentAt(v.kind, v.name, "encryption.keys"), "%s of %s opens with any STATE, also one that somebody put in place of its own", v.name, machine.Name)

@@ -12,6 +12,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/check/facts"
 	"minos.dev/minos/check/rule"
+	"minos.dev/minos/check/secret"
 	"minos.dev/minos/sops"
 )
 
@@ -63,7 +64,7 @@ func otherwise(cluster *facts.Cluster) bool {
 func bearers(all *facts.Facts) []bearer {
 	var found []bearer
 	for _, file := range all.Files {
-		if file.Ignored || len(file.Documents) == 0 {
+		if file.Ignored || len(file.Documents) == 0 || secret.Marked(file.Path, file.Text) {
 			continue
 		}
 		if fields := secretFields(all, file); len(fields) > 0 {
@@ -92,9 +93,18 @@ func secretFields(all *facts.Facts, file *facts.File) []string {
 	return nil
 }
 
-// present are those of some fields that a document has.
+// present are those of some fields that a document has, with more than a placeholder.
 func present(document *facts.Document, fields []string) []string {
-	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool { return document.Get(field) == nil || document.Get(field) == "" })
+	return slices.DeleteFunc(slices.Clone(fields), func(field string) bool {
+		text, isText := document.Get(field).(string)
+		return document.Get(field) == nil || isText && (text == "" || standsIn(text))
+	})
+}
+
+// standsIn says whether a text stands for a secret that is given elsewhere, which is not so for an encrypted one.
+func standsIn(text string) bool {
+	placeholder, elsewhere := secret.StandsIn(text)
+	return placeholder || elsewhere && !strings.HasPrefix(text, "ENC[")
 }
 
 // settingsOf is the nearest .sops.yaml above a file, and the file's path below that.
@@ -141,7 +151,8 @@ func judgeCoverage(all *facts.Facts, sheet *rule.Sheet, one bearer) {
 		}
 	}
 	if len(missed) > 0 {
-		sheet.Fail(place, "the rule of %s for %s leaves readable: %s", settings.Path, one.file.Path, strings.Join(missed, ", ")).Evidence = readers(chosen)
+		outcome := sheet.Fail(place, "the rule of %s for %s leaves readable: %s", settings.Path, one.file.Path, strings.Join(missed, ", "))
+		outcome.Evidence, outcome.Patch = readers(chosen), widened(one, missed)
 		return
 	}
 	sheet.Pass(place)

@@ -101,7 +101,7 @@ func access(all *facts.Facts, sheet *rule.Sheet) {
 		case file.Ignored || sops.Encrypted(file.Text) && !leaking[file.Path]:
 			sheet.Pass(place)
 		case !file.Tracked:
-			sheet.Fail(place, "%s is %s that Git neither ignores nor tracks: the next commit of everything takes it in", file.Path, what)
+			sheet.Fail(place, "%s is %s that Git neither ignores nor tracks: the next commit of everything takes it in", file.Path, what).Patch = ignored(all, file)
 		case leaking[file.Path] || file.Text == nil:
 			sheet.Fail(place, "%s is %s that Git tracks, and it is not encrypted", file.Path, what)
 		default:

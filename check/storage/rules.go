@@ -73,7 +73,7 @@ func replicated() []*rule.Rule {
 		{
 			ID: "STO-005", Title: "Rook-Ceph has three machines with an empty disk",
 			Question: "Can Ceph keep three copies? It takes whole disks that nothing else uses, on three machines at least.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Config, facts.Live}, Remedy: "add machines or disks, or choose another storage",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Config, facts.Live}, Reads: []string{facts.LiveDisks, facts.LiveSystemDisks, facts.LiveDiscoveredVolumes}, Remedy: "add machines or disks, or choose another storage",
 			Sources: []string{"D5"}, Judge: cephDisks,
 		},
 		{

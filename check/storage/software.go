@@ -141,7 +141,7 @@ func cephDisks(all *facts.Facts, sheet *rule.Sheet) {
 			sheet.Fail(cluster.At("spec.decisions"), "Ceph keeps three copies, and cluster %s has %d machines for them", cluster.Title(), count)
 			continue
 		}
-		if all.Live == nil || len(all.Live.Resources["Disks.block.talos.dev"]) == 0 {
+		if all.Live == nil || len(all.Live.Resources[facts.LiveDisks]) == 0 {
 			sheet.Unknown(cluster.At("spec.decisions"), "whether machines have empty disks is not known: 'talosctl get disks,systemdisk,discoveredvolumes -o json' says it")
 			continue
 		}
@@ -156,17 +156,17 @@ func cephDisks(all *facts.Facts, sheet *rule.Sheet) {
 // emptyDisks is how many machines have a disk that is not the system's, is none for reading only, and holds nothing.
 func emptyDisks(live *facts.LiveFacts) int {
 	used := map[string]bool{}
-	for _, system := range live.Resources["SystemDisks.block.talos.dev"] {
+	for _, system := range live.Resources[facts.LiveSystemDisks] {
 		used[system.Node+"/"+system.String("spec.diskID")] = true
 	}
-	for _, volume := range live.Resources["DiscoveredVolumes.block.talos.dev"] {
+	for _, volume := range live.Resources[facts.LiveDiscoveredVolumes] {
 		if volume.String("spec.name") != "" || volume.String("spec.parent") != "" {
 			used[volume.Node+"/"+strings.TrimPrefix(volume.String("spec.parent"), "/dev/")] = true
 			used[volume.Node+"/"+volume.Name()] = used[volume.Node+"/"+volume.Name()] || volume.String("spec.name") != ""
 		}
 	}
 	have := map[string]bool{}
-	for _, disk := range live.Resources["Disks.block.talos.dev"] {
+	for _, disk := range live.Resources[facts.LiveDisks] {
 		if !used[disk.Node+"/"+disk.Name()] && disk.String("spec.readonly") != "true" && disk.String("spec.cdrom") != "true" && !strings.HasPrefix(disk.Name(), "loop") {
 			have[disk.Node] = true
 		}

@@ -82,10 +82,10 @@ func toldOf(all *facts.Facts) map[string]*told {
 		}
 		return found[node]
 	}
-	for _, status := range all.Live.Resources["MachineStatuses.runtime.talos.dev"] {
+	for _, status := range all.Live.Resources[facts.LiveMachineStatuses] {
 		of(status.Node).stage = status.String("spec.stage")
 	}
-	for _, service := range all.Live.Resources["Services.v1alpha1.talos.dev"] {
+	for _, service := range all.Live.Resources[facts.LiveServices] {
 		sick := service.String("spec.running") == "false" || service.String("spec.healthy") == "false" && service.String("spec.unknown") != "true"
 		if sick && (service.Name() == "etcd" || strings.HasPrefix(service.Name(), "ext-")) {
 			of(service.Node).stopped = append(of(service.Node).stopped, service.Name())
@@ -107,7 +107,7 @@ func back(all *facts.Facts, sheet *rule.Sheet) {
 				continue
 			}
 			said := talked[one.Name]
-			for _, address := range addresses(one.Node) {
+			for _, address := range one.Node.Addresses() {
 				if said == nil {
 					said = talked[address]
 				}
@@ -120,16 +120,6 @@ func back(all *facts.Facts, sheet *rule.Sheet) {
 			sheet.Unknown(one.Place, "of which cluster %s is cannot be told by its name", one.Name)
 		}
 	}
-}
-
-// addresses are those of a Node.
-func addresses(node *facts.Saved) []string {
-	var found []string
-	some, _ := node.Get("status.addresses").([]any)
-	for _, one := range some {
-		found = append(found, facts.Text(facts.Get(one, "address")))
-	}
-	return found
 }
 
 // judge judges one machine.
@@ -155,10 +145,11 @@ func (m *move) judge(sheet *rule.Sheet, one facts.Running, said *told, begun boo
 // wrong says what is wrong with a machine, as what Kubernetes and Talos say of it.
 func (m *move) wrong(one facts.Running, said *told) []string {
 	var found []string
-	if ready(one.Node) != "True" {
+	if one.Node.Ready() != "True" {
 		found = append(found, "is not Ready")
 	}
-	if one.Machine != nil && one.Machine.Pool != nil && one.Schematic != "" && one.Schematic != one.Machine.Pool.Schematic.ID {
+	declared := one.Machine != nil && one.Machine.Pool != nil && one.Machine.Running == nil // of a machine as it runs EXT-014 says so
+	if declared && one.Schematic != "" && one.Schematic != one.Machine.Pool.Schematic.ID {
 		found = append(found, fmt.Sprintf("runs the schematic %.12s, and its role has %.12s", one.Schematic, one.Machine.Pool.Schematic.ID))
 	}
 	if said == nil {
@@ -171,15 +162,4 @@ func (m *move) wrong(one facts.Running, said *told) []string {
 		found = append(found, "does not run "+strings.Join(said.stopped, ", "))
 	}
 	return found
-}
-
-// ready is what a Node says of itself: True, False or Unknown.
-func ready(node *facts.Saved) string {
-	conditions, _ := node.Get("status.conditions").([]any)
-	for _, condition := range conditions {
-		if facts.Text(facts.Get(condition, "type")) == "Ready" {
-			return facts.Text(facts.Get(condition, "status"))
-		}
-	}
-	return ""
 }

@@ -57,7 +57,7 @@ func versions() []*rule.Rule {
 		{
 			ID: "UPG-006", Title: "all machines of a cluster run the same Talos",
 			Question: "Did the last roll-out end? Machines of two minor versions that are neighbours work together while one takes the place of the other; a machine that was forgotten cannot take part in the next upgrade.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live, facts.Spec, facts.Config}, Remedy: "finish the roll-out",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live, facts.Spec, facts.Config}, Reads: []string{facts.LiveNodes}, Remedy: "finish the roll-out",
 			Sources: []string{"F3"}, Judge: same,
 		},
 	}
@@ -135,7 +135,7 @@ func pipelines() []*rule.Rule {
 		{
 			ID: "UPG-014", Title: "after an upgrade machines are Ready, have ended their boot, and run what they should",
 			Question: "Did the upgrade work? A Node is Ready before the boot of its machine ended; a boot that does not end falls back to the old version after 70 minutes, without a word.",
-			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Remedy: "look at what the machine waits for, and roll it back if that cannot be mended: 'talosctl rollback'",
+			Severity: rule.Error, Inputs: []facts.Input{facts.Live}, Reads: []string{facts.LiveNodes, facts.LiveMachineStatuses, facts.LiveServices}, Remedy: "look at what the machine waits for, and roll it back if that cannot be mended: 'talosctl rollback'",
 			Sources: []string{"F6"}, Judge: back,
 		},
 		{

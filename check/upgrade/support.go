@@ -11,8 +11,8 @@ import (
 	"minos.dev/minos/check/rule"
 )
 
-// etcds are the lines of etcd by the minor version of Talos from which on it brings them, the oldest first. The last is that of the
-// newest Talos that is known here.
+// etcds are the lines of etcd by the minor version of Talos from which on it brings them, the oldest first: 1.10 ends with 3.5, 1.11 to
+// 1.13 have 3.6. The last is that of the newest Talos that is known here, to which a test holds it.
 var etcds = []struct {
 	since semver.Version
 	line  string

@@ -11,6 +11,7 @@ import (
 	"minos.dev/minos/check/facts"
 	"minos.dev/minos/check/format"
 	"minos.dev/minos/check/rule"
+	"minos.dev/minos/check/secret"
 )
 
 const generated = "<!-- Generated from check/ by 'make generate'. -->"
@@ -110,11 +111,19 @@ func examples(out *strings.Builder, one *rule.Rule) {
 					fence += "`"
 				}
 				// Not "yaml": what fails is not held to the rules about what the documentation shows.
-				fmt.Fprintf(out, "\n`%s`\n\n%s%s\n%s%s\n", file.Name, fence, language(file.Name), ended(file.Text), fence)
+				fmt.Fprintf(out, "\n`%s`\n\n%s%s%s\n%s%s\n", file.Name, mark(file.Text), fence, language(file.Name), ended(file.Text), fence)
 			}
 			break
 		}
 	}
+}
+
+// mark is a comment that nobody sees, before an example with what would be a secret elsewhere.
+func mark(content string) string {
+	if len(secret.Scan("page.md", []byte(content))) == 0 {
+		return ""
+	}
+	return "<!-- minos:not-secret: made up for this example -->\n"
 }
 
 // language is what a file is written in, by its name.

@@ -48,7 +48,7 @@ spec: {template: {spec: {size: small}}}
 apiVersion: v1
 kind: Secret
 metadata: {name: bootstrap, labels: {cluster.x-k8s.io/cluster-name: fleet}}
-stringData: {value: "machine: {}"}
+stringData: {value: "machine: {}"} # minos:not-secret: it holds none
 ---
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: MachineDeployment

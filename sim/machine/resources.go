@@ -31,7 +31,7 @@ import (
 func kinds() []meta.ResourceWithRD {
 	return []meta.ResourceWithRD{
 		&runtime.MachineStatus{}, &runtime.ExtensionStatus{}, &config.MachineConfig{}, &network.HostnameStatus{},
-		&network.NodeAddress{}, &k8s.Nodename{}, &cluster.Member{}, &v1alpha1.Service{},
+		&network.NodeAddress{}, &k8s.Nodename{}, &cluster.Member{}, &v1alpha1.Service{}, &runtime.Version{}, &runtime.Diagnostic{},
 	}
 }
 
@@ -114,7 +114,9 @@ func same(a, b cosiresource.Resource) bool {
 
 // resources are what is true of the machine.
 func (b *boot) resources() []cosiresource.Resource {
-	all := []cosiresource.Resource{b.machineStatus()}
+	version := runtime.NewVersion()
+	version.TypedSpec().Name, version.TypedSpec().Version = "Talos", b.image.Version
+	all := []cosiresource.Resource{b.machineStatus(), version} // and no diagnostics: nothing is simulated that would lead to one
 	for _, name := range b.image.Extensions {
 		all = append(all, b.extension(name, strings.TrimPrefix(b.image.Version, "v")))
 	}
@@ -131,10 +133,11 @@ func (b *boot) resources() []cosiresource.Resource {
 		all = append(all, addresses)
 	}
 	for _, service := range b.allServices() {
-		// The resource of a service that waits does not exist, which is why a machine that hangs looks ready.
-		if service.State != serviceWaiting {
+		// A service has a resource while it runs: one that waits has none, which is why a machine that hangs looks ready, and one
+		// that has ended has none either.
+		if service.State == serviceRunning {
 			running := v1alpha1.NewService(service.Name)
-			running.TypedSpec().Running, running.TypedSpec().Healthy = service.State == serviceRunning, true
+			running.TypedSpec().Running, running.TypedSpec().Healthy = true, true
 			all = append(all, running)
 		}
 	}

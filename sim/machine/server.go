@@ -76,8 +76,8 @@ func (s *server) build(mode authz.InjectorMode) *grpc.Server {
 	secure := &tls.Config{MinVersion: tls.VersionTLS12, GetConfigForClient: s.secure}
 	made := grpc.NewServer(
 		grpc.Creds(credentials.NewTLS(secure)), grpc.MaxRecvMsgSize(constants.GRPCMaxMessageSize),
-		grpc.ChainUnaryInterceptor(injector.UnaryInterceptor(), authorizer.UnaryInterceptor()),
-		grpc.ChainStreamInterceptor(injector.StreamInterceptor(), authorizer.StreamInterceptor()),
+		grpc.ChainUnaryInterceptor(s.ownCall, injector.UnaryInterceptor(), authorizer.UnaryInterceptor()),
+		grpc.ChainStreamInterceptor(s.ownStream, injector.StreamInterceptor(), authorizer.StreamInterceptor()),
 	)
 	machineapi.RegisterMachineServiceServer(made, &machineService{boot: s.boot})
 	if atLeast(s.boot.image.Version, 13) {

@@ -41,13 +41,15 @@ func judge(t *testing.T, one *rule.Rule, example rule.Example) {
 		}
 	}
 	counts := map[rule.Verdict]int{}
-	for _, outcome := range one.Apply(all) {
+	outcomes := one.Apply(all)
+	for _, outcome := range outcomes {
 		t.Logf("%s %s %s: %s %s", outcome.Verdict, outcome.Severity, where(outcome.Place), outcome.Text, outcome.Evidence)
 		counts[outcome.Verdict]++
 	}
 	if problem := compare(example.Verdict(), counts); problem != "" {
 		t.Error(problem)
 	}
+	mend(t, one, example, outcomes)
 }
 
 // compare says what is wrong with what a rule said, by the verdict that was wanted.

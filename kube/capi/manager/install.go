@@ -76,15 +76,22 @@ func (in installer) established(ctx context.Context, definition string) error {
 		if err != nil {
 			return false, err
 		}
-		conditions, _, err := unstructured.NestedSlice(found.Object, "status", "conditions")
-		for _, c := range conditions {
-			condition, ok := c.(map[string]any)
-			if ok && condition["type"] == string(apiextensionsv1.Established) && condition["status"] == string(metav1.ConditionTrue) {
-				return true, nil
-			}
-		}
-		return false, err
+		return isEstablished(found), nil
 	})
+}
+
+// isEstablished says whether a definition is served. One that nobody has looked at yet has conditions that are null, which is no
+// list and no mistake.
+func isEstablished(definition *unstructured.Unstructured) bool {
+	found, _, _ := unstructured.NestedFieldNoCopy(definition.Object, "status", "conditions")
+	conditions, _ := found.([]any)
+	for _, c := range conditions {
+		condition, ok := c.(map[string]any)
+		if ok && condition["type"] == string(apiextensionsv1.Established) && condition["status"] == string(metav1.ConditionTrue) {
+			return true
+		}
+	}
+	return false
 }
 
 // webhooks installs the admission webhook configurations.
