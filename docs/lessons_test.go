@@ -4,13 +4,9 @@ package docs_test
 
 import (
 	"bytes"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,10 +20,7 @@ const (
 	notYet  = 5
 )
 
-var (
-	lesson = regexp.MustCompile(`(?m)^\| L(\d+) \| (.+) \| (.+) \| (.*)\|$`)
-	proof  = regexp.MustCompile("`([\\w/-]+)\\.(Test\\w+)(?:/([^`]+))?`")
-)
+var lesson = regexp.MustCompile(`(?m)^\| L(\d+) \| (.+) \| (.+) \| (.*)\|$`)
 
 // TestLessons holds the page of lessons to the code: each lesson stands there once, with tests that exist, or says what is missing.
 func TestLessons(t *testing.T) {
@@ -42,18 +35,12 @@ func TestLessons(t *testing.T) {
 			t.Errorf("L%s stands there twice, or is none", row[1])
 		}
 		seen[number] = true
-		proofs := proof.FindAllStringSubmatch(row[4], -1)
 		if strings.HasPrefix(row[3], "Not yet: ") {
 			missing++
 			continue
 		}
-		if len(proofs) == 0 || strings.Count(row[4], "`") != 2*len(proofs) {
-			t.Errorf("L%d is shown by %q", number, row[4])
-		}
-		for _, one := range proofs {
-			if problem := shown(one[1], one[2], one[3]); problem != "" {
-				t.Errorf("L%d: %s", number, problem)
-			}
+		for _, problem := range unproven(row[4]) {
+			t.Errorf("L%d: %s", number, problem)
 		}
 	}
 	if len(seen) != lessons {
@@ -64,73 +51,8 @@ func TestLessons(t *testing.T) {
 	}
 }
 
-// TestLessonsWouldNotice looks for tests and cases that are not there.
-func TestLessonsWouldNotice(t *testing.T) {
-	for _, there := range [][3]string{{"docs", "TestLessons", ""}, {"minos", "TestRooms", ""}, {"controller/cluster", "TestHosted", "becomes ready"}} {
-		if problem := shown(there[0], there[1], there[2]); problem != "" {
-			t.Error(problem)
-		}
-	}
-	for _, gone := range [][3]string{{"docs", "TestNothing", ""}, {"nowhere", "TestLessons", ""}, {"controller/cluster", "TestHosted", "becomes a frog"}} {
-		if shown(gone[0], gone[1], gone[2]) == "" {
-			t.Errorf("%v is taken for a test", gone)
-		}
-	}
-}
-
-// shown says what is wrong with a test that a page names; empty if it is there, with its case. The root is called minos.
-func shown(folder, name, part string) string {
-	where := filepath.Join("..", folder)
-	if folder == "minos" {
-		where = ".."
-	}
-	files, err := filepath.Glob(filepath.Join(where, "*_test.go"))
-	if err != nil || len(files) == 0 {
-		return "there are no tests in " + folder
-	}
-	found, cases := false, stories(where)
-	for _, file := range files {
-		source, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err.Error()
-		}
-		ast.Inspect(source, func(node ast.Node) bool {
-			switch node := node.(type) {
-			case *ast.FuncDecl:
-				found = found || node.Recv == nil && node.Name.Name == name
-			case *ast.BasicLit:
-				if text, err := strconv.Unquote(node.Value); err == nil && node.Kind == token.STRING {
-					cases = append(cases, text)
-				}
-			}
-			return true
-		})
-	}
-	switch {
-	case !found:
-		return "there is no test " + name + " in " + folder
-	case part != "" && !slices.Contains(cases, part):
-		return "test " + name + " in " + folder + " has no case " + part
-	}
-	return ""
-}
-
-// stories are the cases that are files of their own.
-func stories(where string) (all []string) {
-	for _, pattern := range []string{"testdata/*", "testdata/*/*"} {
-		files, err := filepath.Glob(filepath.Join(where, pattern))
-		if err != nil {
-			return nil
-		}
-		for _, file := range files {
-			all = append(all, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
-		}
-	}
-	return all
-}
-
-// charts are the files that are installed, by their path.
-func charts(t *testing.T) map[string][]byte {
+// installed are the files that are installed, by their path.
+func installed(t *testing.T) map[string][]byte {
 	t.Helper()
 	found := map[string][]byte{}
 	for _, pattern := range []string{"../charts/minos/operator/*.yaml", "../charts/minos/crds/*.yaml"} {
@@ -150,7 +72,7 @@ func charts(t *testing.T) map[string][]byte {
 // TestTheChartsDoWithout holds what is installed, and what the operator may do, to what was decided against: Jobs, hooks, releases
 // within releases, and an option of the autoscaler.
 func TestTheChartsDoWithout(t *testing.T) {
-	for file, text := range charts(t) {
+	for file, text := range installed(t) {
 		for _, word := range []string{"batch", "jobs", "kind: Job", "helm.sh/", "helm.toolkit.fluxcd.io", "force-delete-unregistered-nodes"} {
 			if strings.HasPrefix(filepath.Base(filepath.Dir(file)), "operator") && bytes.Contains(text, []byte(word)) {
 				t.Errorf("%s has %q", file, word)
@@ -166,7 +88,7 @@ func TestEveryContainerIsBounded(t *testing.T) {
 		Resources struct{ Requests, Limits map[string]string }
 	}
 	containers := 0
-	for file, text := range charts(t) {
+	for file, text := range installed(t) {
 		for _, document := range bytes.Split(text, []byte("\n---\n")) {
 			var object struct {
 				Spec struct {

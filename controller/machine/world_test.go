@@ -76,6 +76,7 @@ func TestMachines(t *testing.T) {
 		"steady state writes nothing": testSteadyStateWritesNothing,
 		"end":                         testEnd,
 		"end of a dead tenant":        testEndOfADeadTenant,
+		"undeletable":                 testUndeletable,
 		"killed":                      testKilled,
 		"orphan":                      testOrphan,
 		"vanished":                    testVanished,
