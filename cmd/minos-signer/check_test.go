@@ -39,6 +39,7 @@ func TestCheck(t *testing.T) {
 	more := trusttest.NewCA(t, trusttest.ECDSA, time.Now())
 	trusttest.Write(t, path, map[string]string{"old.crt": string(more.CrtPEM), "broken.crt": string(ca.KeyPEM)})
 	trusttest.Write(t, filepath.Join(path, "tokens"), map[string]string{
+		// minos:not-secret: made for this test
 		"db.yaml": "token: abcdef.1111111111111111\npool: data\nexpires: 2999-01-01T00:00:00Z\nnetworks: [10.0.0.0/8, fd00::/8]\nnames: [db-*]\nrequireSource: true\n",
 		"old":     "{token: abcdef.2222222222222222, expires: 2020-01-01T00:00:00Z}",
 	})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command reference writes the reference pages from the generated definitions, the source of the conditions and the metrics
-// themselves, so that they cannot tell another story than "kubectl explain" does. It runs at the root of the checkout: go run ./docs/reference.
+// Command reference writes the reference pages from the generated definitions, the source of the conditions, the metrics and the
+// programs themselves, so that they cannot tell another story than "kubectl explain" and "--help" do. It runs at the root of the
+// checkout: go run ./docs/reference.
 package main
 
 import (
@@ -41,5 +42,15 @@ func write() error {
 	if err := os.WriteFile(filepath.Join(folder, "conditions.md"), conditions, 0o644); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, "metrics.md"), metricsPage(), 0o644)
+	if err := os.WriteFile(filepath.Join(folder, "metrics.md"), metricsPage(), 0o644); err != nil {
+		return err
+	}
+	commands, err := cliPage()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, "cli.md"), commands, 0o644); err != nil {
+		return err
+	}
+	return writeRoles()
 }
