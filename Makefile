@@ -31,7 +31,7 @@ help: ## Show this list.
 .PHONY: build
 build: ## Build bin/minos, bin/minos-operator and bin/minos-signer.
 	@mkdir -p bin
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos ./cmd/minos-operator ./cmd/minos-signer
+	go build $(BUILD) -ldflags '$(LDFLAGS)' -o bin/ ./cmd/minos ./cmd/minos-operator ./cmd/minos-signer
 
 .PHONY: kube
 kube: ## Build bin/minos-kube, the control plane for development and tests (ten minutes the first time, then cached).
@@ -71,6 +71,8 @@ generate: ## Write everything that is generated: deep copies, definitions, refer
 	$(TOOL) controller-gen rbac:roleName=minos-operator paths=./controller/... output:rbac:dir=charts/minos/operator
 	go run ./docs/reference
 	go run ./docs/rules
+	go run ./docs/bench
+	go test . -run '^TestArchitecture$$' -update
 
 .PHONY: verify
 verify: generate lint ## Generate and lint, and fail if that changed anything.
@@ -80,17 +82,38 @@ verify: generate lint ## Generate and lint, and fail if that changed anything.
 		echo "the tree is not clean after generating; commit what changed:"; \
 		git --no-pager diff --stat; echo "$$changed"; exit 1; fi
 
-.PHONY: bench
-bench: build peers kube ## Measure, as ratios within one run.
-	go test -run '^$$' -bench . ./api/load
-	go test -run '^$$' -bench History -benchtime 5x ./gather
-	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos
-	go test -run '^$$' -bench Check -benchtime 3x ./cmd/minos
-	go test -run '^$$' -bench Clusters -benchtime 3x ./check
-	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer
-	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine
-	go test -run '^$$' -bench Pools -benchtime 1x -timeout 60m ./cmd/minos-operator
+# The commit in full, and its time: how many letters short names have, and what the clock says, differ from one clone to another.
+.PHONY: release
+release: ## Build out/release: the programs for every platform, bills of materials, archives, checksums.
+	@go run ./release -version '$(VERSION)' -commit "$$(git rev-parse HEAD)" -epoch "$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)}"
 
+# The benches of the operator grow to a thousand machines and to two hundred clusters. To try them with fewer:
+# make bench BENCH_MACHINES=10,20 BENCH_CLUSTERS=10,20
+KEEP := | tee -a bin/bench.txt
+.PHONY: bench
+bench: build peers kube ## Measure, as ratios within one run, which bin/bench.txt keeps.
+	go run ./docs/bench machine | tee bin/bench.txt
+	go test -run '^$$' -bench . ./api/load $(KEEP)
+	go test -run '^$$' -bench History -benchtime 5x ./gather $(KEEP)
+	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos $(KEEP)
+	go test -run '^$$' -bench Check -benchtime 3x ./cmd/minos $(KEEP)
+	go test -run '^$$' -bench Clusters -benchtime 3x ./check $(KEEP)
+	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer $(KEEP)
+	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine $(KEEP)
+	go test -run '^$$' -bench 'Pools|Machines' -benchtime 1x ./cmd/minos-operator $(KEEP)
+
+.PHONY: bench-page
+bench-page: ## Write docs/bench.md and its plots from what the last 'make bench' measured.
+	go run ./docs/bench keep bin/bench.txt
+
+# For as long as asked, and with the story of a seed: make soak SOAK=1h SEED=7
+SOAK ?= 10m
+SEED ?= 0
+.PHONY: soak
+soak: build kube ## Run clusters while everything goes wrong, and hold them to what must hold.
+	@bin/minos sim soak --for $(SOAK) --seed $(SEED)
+
+# It builds what it needs itself, and shows how far that is.
 .PHONY: demo
-demo: build kube ## Show what works today: a folder that is checked, a cluster that holds it to the same rules, a rehearsal.
+demo: ## Show it: a folder that is checked and rendered, then everything on this machine, with a tenant's cluster in it.
 	@sim/demo

@@ -23,6 +23,7 @@ const module = "minos.dev/minos"
 type room struct {
 	may   []string // rooms of ours that it may import, beside itself
 	never []string // packages of others: exact for the standard library, by prefix for modules
+	asks  string   // the one package of the room that may have clients
 }
 
 // io is what a room without I/O cannot import. Of net, netip and url are values and remain.
@@ -56,13 +57,17 @@ var rooms = map[string]room{
 	"backend":    {may: []string{"api", "talos", "plan"}, never: []string{"sigs.k8s.io/controller-runtime/pkg/manager"}},
 	"controller": {may: []string{"api", "talos", "check", "plan", "backend"}},
 	"autoscale":  {may: []string{"api", "talos", "check", "plan"}},
-	"gather":     {may: []string{"api", "talos", "sops", "check", "adopt"}, never: []string{"net", "net/http", "net/rpc", "net/smtp", "plugin"}},
-	"adopt":      {may: []string{"api", "talos", "sops", "check", "plan", "backend"}, never: slices.Concat(programs, clients)},
-	"cli":        {may: []string{"api", "talos", "sops", "check", "plan", "backend", "adopt", "gather"}},
-	"web":        {may: []string{"api", "talos", "check", "plan", "backend", "charts"}},
-	"trust":      {},
-	"charts":     {never: slices.Concat(io, chance, clients)},
-	"docs":       {may: []string{"api", "charts", "controller", "check"}}, // the page of metrics is made from where they are defined, those of rules from the rules
+	"gather": { // of what gathers one part asks running clusters, by a client for each of their APIs; the others are about folders
+		may: []string{"api", "talos", "sops", "check", "adopt"}, never: slices.Concat([]string{"net", "net/http", "net/rpc", "net/smtp", "plugin"}, clients),
+		asks: "gather/live",
+	},
+	"adopt":   {may: []string{"api", "talos", "sops", "check", "plan", "backend"}, never: slices.Concat(programs, clients)},
+	"cli":     {may: []string{"api", "talos", "sops", "check", "plan", "backend", "adopt", "gather"}},
+	"web":     {may: []string{"api", "talos", "check", "plan", "backend", "charts"}},
+	"trust":   {},
+	"charts":  {never: slices.Concat(io, chance, clients)},
+	"docs":    {may: []string{"api", "talos", "charts", "controller", "check"}}, // the page of metrics is made from where they are defined, those of rules and roles from rules and roles
+	"release": {},                                                               // it has the go command build what is delivered, and leans on none of it
 	"sim": {may: []string{
 		"api", "talos", "sops", "check", "plan", "backend", "controller", "autoscale", "adopt", "gather", "cli", "web", "trust", "charts",
 	}},
@@ -86,6 +91,8 @@ func TestRoomsWouldNotice(t *testing.T) {
 		"a pure room with randomness": {"talos/deep", "math/rand/v2", "talos/deep imports math/rand/v2: this room may not"},
 		"a pure room with a context":  {"plan", "context", "plan imports context: this room may not"},
 		"the kinds with a manager":    {"api/more", "sigs.k8s.io/controller-runtime/pkg/manager", "api/more imports sigs.k8s.io/controller-runtime/pkg/manager: this room may not"},
+		"what reads folders asks":     {"gather", "k8s.io/client-go/rest", "gather imports k8s.io/client-go/rest: this room may not"},
+		"what asks listens":           {"gather/live", "net/http", "gather/live imports net/http: this room may not"},
 		"against the direction":       {"api/more", module + "/talos", "api/more imports talos: api may import only [charts]"},
 		"siblings":                    {"check", module + "/cli", "check imports cli: check may import only [api talos sops]"},
 		"the signer leans on us":      {"trust", module + "/api/nearest", "trust imports api/nearest: trust may import only []"},
@@ -129,7 +136,8 @@ func (r room) forbids(importer, path string) string {
 	name, _, _ := strings.Cut(importer, "/")
 	ours, isOurs := strings.CutPrefix(path, module+"/")
 	if !isOurs {
-		if slices.ContainsFunc(r.never, func(never string) bool { return matches(never, path) }) {
+		client := importer == r.asks && slices.ContainsFunc(clients, func(client string) bool { return matches(client, path) })
+		if !client && slices.ContainsFunc(r.never, func(never string) bool { return matches(never, path) }) {
 			return "this room may not"
 		}
 		return ""

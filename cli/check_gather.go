@@ -19,12 +19,13 @@ import (
 // gatherFolder reads a folder, with its history if that is asked for.
 func (c *checking) gatherFolder(cmd *cobra.Command, rules []*rule.Rule) (facts.Source, error) {
 	options := gather.Options{NoHistory: !c.past(rules)}
+	shown := &progress{}
 	if screen := cmd.ErrOrStderr(); isScreen(screen) {
-		shown := &progress{out: screen}
+		shown = &progress{out: screen}
 		options.Progress = shown.step
-		defer shown.end()
 	}
 	source, err := gather.Folder(cmd.Context(), c.dir, options)
+	shown.end() // before anything else is said
 	if err != nil {
 		return source, Hint(err, "give the folder that holds your declarations, or '.' for this one")
 	}

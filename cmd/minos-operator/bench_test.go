@@ -20,34 +20,51 @@ type cost struct {
 	took                        time.Duration
 }
 
-// BenchmarkPools measures what a thousand pools cost until they rest, beside what the same MachineDeployments cost Cluster API's own
-// controllers in the same moment; and then what as many cost those that somebody makes without Minos. Both are processes of their
-// own, so that neither what API servers compute nor the test is in it, and both go through a door that counts. Pools have no
-// machines: each is a MachineDeployment of none, a template and a health check, besides its tokens and its configuration, which are
-// what Minos is for. Before a thousand there are a hundred: what one costs must not grow with how many there are.
-func BenchmarkPools(b *testing.B) {
-	const each, few, many = 20, 5, 50
-	for b.Loop() {
-		c := newCrowd(b)
-		c.operate()
-		c.add(few)
-		small := c.measure(func() { c.pools(0, each) })
-		c.add(many)
-		large := c.measure(func() { c.pools(few, each) })
-		c.operator.stop()
-		bare := c.measure(func() { c.bare(few, each) })
+// poolsEach is how many pools a cluster has.
+const poolsEach = 5
 
-		const pools = float64(each * many)
-		per := func(total time.Duration, count float64) float64 { return float64(total.Microseconds()) / 1000 / count }
-		b.ReportMetric(per(large.minos, pools), "minos-ms/pool")
-		b.ReportMetric(per(large.clusterAPI, pools), "capi-ms/pool")
-		b.ReportMetric(per(bare.clusterAPI, pools), "capi-alone-ms/pool")
-		b.ReportMetric(float64(large.minos)/float64(large.clusterAPI), "minos/capi")
-		b.ReportMetric(float64(large.minosCalls)/pools, "minos-calls/pool")
-		b.ReportMetric(float64(large.clusterAPICalls)/pools, "capi-calls/pool")
-		b.ReportMetric(float64(bare.clusterAPICalls)/pools, "capi-alone-calls/pool")
-		b.ReportMetric(per(large.minos, pools)/per(small.minos, each*few), "growth")
-		b.ReportMetric(large.took.Seconds(), "s/thousand")
+// BenchmarkPools measures what the pools of many clusters cost until they rest, up to a thousand pools of two hundred clusters, and how
+// that grows; beside what the same MachineDeployments cost Cluster API's own controllers in the same moment, and then what as many cost
+// those that somebody makes without Minos. Both are processes of their own, so that neither what API servers compute nor the test is in
+// it, and both go through a door that counts. Pools have no machines: each is a MachineDeployment of none, a template and a health
+// check, besides its tokens and its configuration, which are what Minos is for.
+//
+// Two hundred hosted API servers do not fit on a machine: what stands in for them is said at crowd.
+func BenchmarkPools(b *testing.B) {
+	steps := sizes(b, "BENCH_CLUSTERS", 20, 60, 200)
+	c := newCrowd(b)
+	c.operate()
+	var first float64
+	for at, size := range steps {
+		from := before(steps, at)
+		clusters := c.measure(func() { c.add(size - from) })
+		pools := c.measure(func() { c.pools(from, poolsEach) })
+		figures := pools.figures((size - from) * poolsEach)
+		if at == 0 {
+			first = figures["minos-ms/pool"]
+		}
+		figures["growth"] = figures["minos-ms/pool"] / first
+		figures["minos-ms/cluster"] = milliseconds(clusters.minos) / float64(size-from)
+		figures["minos-calls/cluster"] = float64(clusters.minosCalls) / float64(size-from)
+		figures["minos-peak-MB"], figures["capi-peak-MB"] = c.operator.peak(), peakOf(b, c.plane.ClusterAPIProcess())
+		report(b, fmt.Sprintf("clusters=%d", size), figures)
+	}
+	c.operator.stop()
+	last := len(steps) - 1
+	from := before(steps, last)
+	alone := c.measure(func() { c.bare(from, poolsEach) }).figures((steps[last] - from) * poolsEach)
+	report(b, fmt.Sprintf("clusters=%d/made-by-hand", steps[last]), map[string]float64{
+		"capi-ms/pool": alone["capi-ms/pool"], "capi-calls/pool": alone["capi-calls/pool"], "s": alone["s"],
+	})
+}
+
+// figures are those of so many pools.
+func (c cost) figures(pools int) map[string]float64 {
+	count := float64(pools)
+	return map[string]float64{
+		"s": c.took.Seconds(), "minos-ms/pool": milliseconds(c.minos) / count, "capi-ms/pool": milliseconds(c.clusterAPI) / count,
+		"minos/capi":       float64(c.minos) / float64(c.clusterAPI),
+		"minos-calls/pool": float64(c.minosCalls) / count, "capi-calls/pool": float64(c.clusterAPICalls) / count,
 	}
 }
 
@@ -60,10 +77,11 @@ func (c *crowd) measure(do func()) cost {
 	if c.operator.alive() == nil {
 		c.settled()
 	}
+	took := time.Since(begun)
 	c.quiet()
 	after := c.spent()
 	return cost{
-		minos: after.minos - before.minos, clusterAPI: after.clusterAPI - before.clusterAPI, took: time.Since(begun),
+		minos: after.minos - before.minos, clusterAPI: after.clusterAPI - before.clusterAPI, took: took,
 		minosCalls: c.minos.seen().since(minos).total(), clusterAPICalls: c.clusterAPI.seen().since(clusterAPI).total(),
 	}
 }

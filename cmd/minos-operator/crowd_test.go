@@ -10,20 +10,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	api "minos.dev/minos/api/v1alpha1"
-	"minos.dev/minos/charts"
 	"minos.dev/minos/sim/cloud"
 	"minos.dev/minos/sim/controlplane"
-	"minos.dev/minos/sim/crds"
 	"minos.dev/minos/sim/hosted"
 	"minos.dev/minos/sim/kubetest"
 	"minos.dev/minos/sim/loopback"
@@ -59,7 +54,7 @@ const patience = 20 * time.Minute
 // newCrowd starts the management cluster, the tenants' API server and a cloud, without an operator.
 func newCrowd(t testing.TB) *crowd {
 	t.Helper()
-	c := &crowd{t: t, webhook: freeAddress(t)}
+	c := newManagement(t)
 	ctx, cancel := context.WithTimeout(t.Context(), within)
 	defer cancel()
 	var err error
@@ -67,11 +62,6 @@ func newCrowd(t testing.TB) *crowd {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.network.Close() })
-	if c.plane, err = controlplane.Start(ctx, controlplane.Options{Dir: t.TempDir()}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(c.plane.Kill)
-	c.connect(ctx)
 	address, err := c.network.Take("tenants")
 	if err != nil {
 		t.Fatal(err)
@@ -83,44 +73,6 @@ func newCrowd(t testing.TB) *crowd {
 	c.inside = newDoor(t, c.tenant.Config())
 	c.openCloud()
 	return c
-}
-
-// connect opens the ways to the management cluster, and installs what is needed there.
-func (c *crowd) connect(ctx context.Context) {
-	c.t.Helper()
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, api.AddToScheme} {
-		if err := add(scheme); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	config, err := c.plane.Config()
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	c.minos, c.clusterAPI = newDoor(c.t, config), newDoor(c.t, config)
-	if err := c.plane.StartClusterAPIThrough(ctx, c.clusterAPI.file("")); err != nil {
-		c.t.Fatal(err)
-	}
-	if c.client, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
-		c.t.Fatal(err)
-	}
-	if err := kubetest.InstallCRDs(ctx, c.client, charts.CRDs); err != nil {
-		c.t.Fatal(err)
-	}
-	for module, version := range map[string]string{crds.Kamaji: crds.KamajiVersion, crds.KubeVirt: crds.KubeVirtVersion} {
-		definitions, err := crds.Of(ctx, module, version)
-		if err != nil {
-			c.t.Fatal(err)
-		}
-		for _, definition := range definitions {
-			if err := kubetest.Install(ctx, c.client, definition); err != nil {
-				c.t.Fatal(err)
-			}
-		}
-	}
-	applyManifests(c.t, c.client)
-	c.create("", `{apiVersion: minos.dev/v1alpha1, kind: ClusterLocation, metadata: {name: house}, spec: {kubevirt: {namespaces: {}}}}`)
 }
 
 // openCloud opens the place for pools of machines of our own.
@@ -146,16 +98,6 @@ func (c *crowd) openCloud() {
 	go func() { done <- server.Run(ctx) }()
 	c.t.Cleanup(func() { cancel(); <-done })
 	c.cloud = server.URL()
-}
-
-// operate starts the operator, as another process and with just the rights of its manifests.
-func (c *crowd) operate() {
-	c.t.Helper()
-	user := "system:serviceaccount:" + operatorNamespace + ":minos-operator"
-	c.operator = startProgram(c.t, "--kubeconfig", c.minos.file(user), "--namespace", operatorNamespace,
-		"--signer-image", "registry.example.com/minos-signer:test", "--webhook", c.webhook, "--webhook-service", "",
-		"--refused-networks", "", "--sim-url", c.cloud,
-		"--refused-networks", "169.254.0.0/16") // or the tenants, which are on this machine, would be refused // whose tenants are on this machine
 }
 
 // create makes an object in a namespace.

@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -111,29 +110,11 @@ func (p *program) stop() {
 // cpu is how much it has computed until now.
 func (p *program) cpu() time.Duration { return cpuOf(p.t, p.cmd.Process.Pid) }
 
-// cpuOf is how much a process has computed until now, for itself and in the kernel.
-func cpuOf(t testing.TB, process int) time.Duration {
-	t.Helper()
-	const tick = time.Second / 100 // which Linux promises to programs
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, behind, _ := strings.Cut(string(text), ") ") // its name may have blanks
-	fields := strings.Fields(behind)
-	var total time.Duration
-	for _, field := range fields[11:13] {
-		ticks, err := strconv.Atoi(field)
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += time.Duration(ticks) * tick
-	}
-	return total
-}
+// peak is the most memory that it has had, in MB.
+func (p *program) peak() float64 { return peakOf(p.t, p.cmd.Process.Pid) }
 
-// numbers are the operator's metrics of a name, by the controller that they are of.
-func (p *program) numbers(ctx context.Context, name string) (map[string]float64, error) {
+// numbers are the operator's metrics of a name, added up by the values of labels.
+func (p *program) numbers(ctx context.Context, name string, labels ...string) (map[string]float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.metrics+"/metrics", http.NoBody)
 	if err != nil {
 		return nil, err
@@ -146,25 +127,29 @@ func (p *program) numbers(ctx context.Context, name string) (map[string]float64,
 	found := map[string]float64{}
 	lines := bufio.NewScanner(answer.Body)
 	for lines.Scan() {
-		labels, ok := strings.CutPrefix(lines.Text(), name+"{")
+		said, ok := strings.CutPrefix(lines.Text(), name+"{")
 		if !ok {
 			continue
 		}
-		_, controller, _ := strings.Cut(labels, `controller="`)
-		controller, _, _ = strings.Cut(controller, `"`)
-		value, err := strconv.ParseFloat(labels[strings.LastIndex(labels, " ")+1:], 64)
+		var key []string
+		for _, label := range labels {
+			_, value, _ := strings.Cut(","+said, ","+label+`="`)
+			value, _, _ = strings.Cut(value, `"`)
+			key = append(key, value)
+		}
+		value, err := strconv.ParseFloat(said[strings.LastIndex(said, " ")+1:], 64)
 		if err != nil {
 			return nil, err
 		}
-		found[controller] += value
+		found[strings.Join(key, " ")] += value
 	}
-	return found, errors.Join(lines.Err())
+	return found, lines.Err()
 }
 
 // turns are how often each controller has looked at something, when none looks or is about to.
 func (p *program) turns(ctx context.Context) (map[string]float64, error) {
 	for _, name := range []string{"workqueue_depth", "controller_runtime_active_workers"} {
-		busy, err := p.numbers(ctx, name)
+		busy, err := p.numbers(ctx, name, "controller")
 		if err != nil {
 			return nil, err
 		}
@@ -174,7 +159,7 @@ func (p *program) turns(ctx context.Context) (map[string]float64, error) {
 			}
 		}
 	}
-	return p.numbers(ctx, "controller_runtime_reconcile_total")
+	return p.numbers(ctx, "controller_runtime_reconcile_total", "controller")
 }
 
 // freeAddress is a loopback address that nobody listens at.

@@ -25,6 +25,6 @@ func main() {
 // root is the whole tree: the commands of cli, and those of rooms that cli may not import.
 func root() *cobra.Command {
 	whole := cli.New(cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}, cli.ReadVersion(version, commit))
-	whole.AddCommand(command.New())
+	whole.AddCommand(command.New(), command.NewDev())
 	return whole
 }
