@@ -128,8 +128,15 @@ func (l *live) poolReady(name string) errand {
 		if err != nil {
 			return look{}, err
 		}
-		return look{isReady(pool, pool.Status.ObservedGeneration, pool.Status.Conditions), doctor.Progress(pool, machines)}, nil
+		done := isReady(pool, pool.Status.ObservedGeneration, pool.Status.Conditions) && asMany(pool)
+		return look{done, doctor.Progress(pool, machines)}, nil
 	}}
+}
+
+// asMany says whether a pool has no more machines than it is to have: one that works already may still have some to remove.
+func asMany(pool *api.NodePool) bool {
+	has, wants := pool.Status.Replicas, pool.Status.DesiredReplicas
+	return has == nil || wants == nil || *has <= *wants
 }
 
 // gone is the errand until an object is no more. Another one of the same name is not it.

@@ -52,7 +52,7 @@ func (g *Guard) brought(ctx context.Context, request admission.Request) (found [
 			found = nil
 		}
 	}()
-	if counted(request.Kind.Kind) == "other" || request.Operation == admissionv1.Delete {
+	if counted(request) == "other" || request.Operation == admissionv1.Delete {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, foretelling)

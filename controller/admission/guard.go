@@ -4,12 +4,14 @@ package admission
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
@@ -56,7 +58,7 @@ func (g *Guard) Handle(ctx context.Context, request admission.Request) admission
 	if err == nil && refused == none {
 		refused, wrong = g.checked(ctx, request)
 	}
-	switch kind := counted(request.Kind.Kind); {
+	switch kind := counted(request); {
 	case err != nil:
 		g.Metrics.Admitted(kind, "", "failed")
 		return admission.Allowed("").WithWarnings(fmt.Sprintf("%s %s could not be looked at before it was let in: %s", request.Kind.Kind, request.Name, err.Error()))
@@ -70,7 +72,11 @@ func (g *Guard) Handle(ctx context.Context, request admission.Request) admission
 }
 
 // counted is a kind as it is counted. Whoever can reach the webhook can ask about any, and must not fill a memory with their names.
-func counted(kind string) string {
+func counted(request admission.Request) string {
+	kind := request.Kind.Kind
+	if kind == "Scale" {
+		return "NodePool"
+	}
 	if slices.Contains([]string{"TalosCluster", "NodePool", "NodeRole", string(api.KindLocation), string(api.KindClusterLocation)}, kind) {
 		return kind
 	}
@@ -79,6 +85,9 @@ func counted(kind string) string {
 
 // judge says why something is refused.
 func (g *Guard) judge(ctx context.Context, request admission.Request) (refusal, error) {
+	if request.Resource.Resource == "nodepools" && request.SubResource == "scale" {
+		return g.scalePool(ctx, request)
+	}
 	switch request.Kind.Kind {
 	case "TalosCluster":
 		if request.Operation == admissionv1.Delete {
@@ -148,15 +157,32 @@ func (g *Guard) changePool(ctx context.Context, request admission.Request) (refu
 	if request.Operation == admissionv1.Create {
 		// All that exist came before it, also those of the same second.
 		changed.CreationTimestamp = metav1.NewTime(g.Now().Add(time.Hour))
-	}
-	refused, err := g.judgePool(ctx, changed)
-	if err != nil || refused == none || request.Operation == admissionv1.Create {
-		return refused, err
-	}
-	if !changed.DeletionTimestamp.IsZero() {
-		return none, nil // it only goes on to be deleted
+		return g.judgePool(ctx, changed)
 	}
 	if err := g.Decoder.DecodeRaw(request.OldObject, before); err != nil {
+		return none, err
+	}
+	return g.comparePools(ctx, before, changed)
+}
+
+// scalePool refuses a number that a pool may not have, where it is changed by itself.
+func (g *Guard) scalePool(ctx context.Context, request admission.Request) (refusal, error) {
+	wanted, before := &autoscalingv1.Scale{}, &api.NodePool{}
+	if err := json.Unmarshal(request.Object.Raw, wanted); err != nil {
+		return none, err
+	}
+	if err := g.Client.Get(ctx, client.ObjectKey{Namespace: request.Namespace, Name: request.Name}, before); err != nil {
+		return none, client.IgnoreNotFound(err)
+	}
+	changed := before.DeepCopy()
+	changed.Spec.Replicas = &wanted.Spec.Replicas
+	return g.comparePools(ctx, before, changed)
+}
+
+// comparePools refuses what a change of a pool brings that it may not have.
+func (g *Guard) comparePools(ctx context.Context, before, changed *api.NodePool) (refusal, error) {
+	refused, err := g.judgePool(ctx, changed)
+	if err != nil || refused == none || !changed.DeletionTimestamp.IsZero() { // one that only goes on to be deleted
 		return none, err
 	}
 	was, err := g.judgePool(ctx, before)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
@@ -195,6 +196,16 @@ func refusedChanges(t *testing.T, namespace string) {
 	workers := func() client.Object { return &api.NodePool{ObjectMeta: metav1.ObjectMeta{Name: "workers"}} }
 	if err := patch(workers(), `{"spec":{"replicas":20}}`); err == nil || !strings.Contains(err.Error(), "allows 5 machines") {
 		t.Errorf("more than there is room for: %v", err)
+	}
+	scaled := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 20}}
+	pool := workers()
+	pool.SetNamespace(namespace)
+	if err := c.SubResource("scale").Update(t.Context(), pool, client.WithSubResourceBody(scaled), client.DryRunAll); err == nil || !strings.Contains(err.Error(), "allows 5 machines") {
+		t.Errorf("more than there is room for, by scaling: %v", err)
+	}
+	scaled.Spec.Replicas = 1
+	if err := c.SubResource("scale").Update(t.Context(), pool, client.WithSubResourceBody(scaled), client.DryRunAll); err != nil {
+		t.Errorf("fewer, by scaling: %v", err)
 	}
 	if err := patch(workers(), `{"spec":{"config":{"patches":[{"cluster":{"id":"x"}}]}}}`); err == nil {
 		t.Error("a protected patch was accepted")

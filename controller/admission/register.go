@@ -129,6 +129,7 @@ func configuration(where admissionregistrationv1.WebhookClientConfig) *admission
 			Rules: []admissionregistrationv1.RuleWithOperations{
 				rule("talosclusters", admissionregistrationv1.Create, admissionregistrationv1.Update, admissionregistrationv1.Delete),
 				rule("nodepools", admissionregistrationv1.Create, admissionregistrationv1.Update),
+				rule("nodepools/scale", admissionregistrationv1.Update),
 				rule("noderoles", admissionregistrationv1.Update),
 				rule("locations", admissionregistrationv1.Update, admissionregistrationv1.Delete),
 				rule("clusterlocations", admissionregistrationv1.Update, admissionregistrationv1.Delete),
