@@ -124,7 +124,7 @@ func (c *Cloud) register(turn conduct.Turn, wanted backend.Machine) (i *instance
 	}
 	said := wire.WantedOf(wanted)
 	made := record{
-		ID: newID(), Name: said.Name, Pool: said.Pool, Owner: said.Owner, Size: said.Size, Image: said.Image, UserData: bytes.Clone(said.UserData), Created: now,
+		ID: newID(), Name: said.Name, Pool: said.Pool, Owner: said.Owner, Size: said.Size, Image: said.Image, UserData: bytes.Clone(said.UserData), Created: c.options.Stamp(),
 	}.with(now, backend.Creating, "")
 	if turn.Wrong == conduct.FailsInstance {
 		made.Fails = "the host of the instance broke while it was made"

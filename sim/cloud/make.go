@@ -29,7 +29,7 @@ func (c *Cloud) resume(i *instance) error {
 	switch found := c.read(i); found.last().State {
 	case backend.Creating:
 		// The time that it was made for already counts.
-		passed := c.options.Now().Sub(found.Created)
+		passed := c.options.Now().Sub(found.last().At)
 		c.after(c.starting(passed), func() { c.finish(i) })
 	case backend.Running:
 		i.making.Lock()

@@ -29,6 +29,8 @@ type Options struct {
 	Images Images
 	// Now is the clock of the books. Nil means the real one.
 	Now func() time.Time
+	// Stamp is the clock that an instance's time of making is read off, which may be wrong and may jump. Nil means the same.
+	Stamp func() time.Time
 	// Log is told what happens, also at the same time. It must not call the cloud.
 	Log func(Event)
 
@@ -88,6 +90,9 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.Stamp == nil {
+		o.Stamp = o.Now
 	}
 	if o.Log == nil {
 		o.Log = func(Event) {}

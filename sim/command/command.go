@@ -27,10 +27,10 @@ func New() *cobra.Command {
 		Long: `Rehearses what is declared with simulated machines on this computer: they read
 their configuration, ask for certificates and join a real API server as real
 ones do, and they fail when a scenario says so.`,
-		Example: "minos sim run fleet\nminos sim run rehearsal.yaml",
+		Example: "minos sim run fleet\nminos sim run rehearsal.yaml\nminos sim soak --for 10m",
 		GroupID: cli.GroupDevelop,
 	}
-	sim.AddCommand(newRun())
+	sim.AddCommand(newRun(), newSoak())
 	return sim
 }
 

@@ -27,7 +27,7 @@ func minos(t *testing.T, args ...string) ended {
 	t.Setenv("TMPDIR", temporary)
 	var out, words bytes.Buffer
 	root := cli.New(cli.Streams{In: strings.NewReader(""), Out: &out, Err: &words}, cli.Version{})
-	root.AddCommand(command.New())
+	root.AddCommand(command.New(), command.NewDev())
 	code := cli.Run(t.Context(), root, args)
 	left, err := os.ReadDir(temporary)
 	if err != nil || len(left) > 0 {

@@ -12,7 +12,12 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"minos.dev/minos/sim/process"
 )
+
+// ErrInUse says that another process has the folder. One whose starter was killed has it until it has stopped.
+var ErrInUse = errors.New("the folder is in use")
 
 // Options say how a control plane is started.
 type Options struct {
@@ -48,8 +53,8 @@ type ControlPlane struct {
 	// Kubeconfig is a file with which its administrator reaches it.
 	Kubeconfig string
 
-	process    *process
-	clusterAPI *process
+	process    *process.Process
+	clusterAPI *process.Process
 }
 
 // Start starts a control plane and returns when it is ready.
@@ -58,12 +63,29 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, rest, _ := strings.Cut(p.ready, "kubeconfig=")
+	_, rest, _ := strings.Cut(p.Ready(), "kubeconfig=")
 	kubeconfig, _, found := strings.Cut(rest, " after=")
 	if !found {
-		return nil, errors.Join(fmt.Errorf("minos-kube said something else than where its kubeconfig is: %q", p.ready), p.stop())
+		return nil, errors.Join(fmt.Errorf("minos-kube said something else than where its kubeconfig is: %q", p.Ready()), p.Stop())
 	}
 	return &ControlPlane{Kubeconfig: kubeconfig, process: p}, nil
+}
+
+// start runs minos-kube and waits for the line that begins with the given words.
+func start(ctx context.Context, ready string, arguments ...string) (*process.Process, error) {
+	program, err := Program()
+	if err != nil {
+		return nil, err
+	}
+	p, err := process.Start(ctx, process.Command{
+		Program: program, Args: append(arguments, "--stop-with-stdin"), Ready: ready,
+		// A quarter of what an API server computes is collecting its memory, of which there is enough for the short life of a test.
+		Environment: []string{"GOGC=400", "GOMEMLIMIT=2GiB"},
+	})
+	if err != nil && strings.Contains(err.Error(), "is in use by another minos-kube") {
+		err = fmt.Errorf("%w: %w", ErrInUse, err)
+	}
+	return p, err
 }
 
 // StartClusterAPI starts Cluster API's core controllers beside the control plane and returns when they are ready.
@@ -72,21 +94,26 @@ func (c *ControlPlane) StartClusterAPI(ctx context.Context) error {
 }
 
 // StartClusterAPIThrough is the same for controllers that go another way to the API server than straight.
-func (c *ControlPlane) StartClusterAPIThrough(ctx context.Context, kubeconfig string) error {
-	p, err := start(ctx, "minos-kube capi ready:", "capi", "--kubeconfig", kubeconfig)
-	if err != nil {
-		return err
-	}
-	c.clusterAPI = p
-	return nil
+func (c *ControlPlane) StartClusterAPIThrough(ctx context.Context, kubeconfig string) (err error) {
+	c.clusterAPI, err = ClusterAPI(ctx, kubeconfig)
+	return err
 }
+
+// ClusterAPI starts Cluster API's core controllers as a process that is nobody's, and returns when they are ready. What the
+// arguments add is for minos-kube capi.
+func ClusterAPI(ctx context.Context, kubeconfig string, arguments ...string) (*process.Process, error) {
+	return start(ctx, "minos-kube capi ready:", append([]string{"capi", "--kubeconfig", kubeconfig}, arguments...)...)
+}
+
+// Process is the process of the control plane.
+func (c *ControlPlane) Process() *process.Process { return c.process }
 
 // ClusterAPIProcess is the process of Cluster API's controllers, or 0 if there is none.
 func (c *ControlPlane) ClusterAPIProcess() int {
 	if c.clusterAPI == nil {
 		return 0
 	}
-	return c.clusterAPI.cmd.Process.Pid
+	return c.clusterAPI.ID()
 }
 
 // Config returns how its administrator reaches it, without a client-side rate limit: it is ours alone.
@@ -103,15 +130,15 @@ func (c *ControlPlane) Config() (*rest.Config, error) {
 func (c *ControlPlane) Stop() error {
 	var clusterAPI error
 	if c.clusterAPI != nil {
-		clusterAPI = c.clusterAPI.stop()
+		clusterAPI = c.clusterAPI.Stop()
 	}
-	return errors.Join(clusterAPI, c.process.stop())
+	return errors.Join(clusterAPI, c.process.Stop())
 }
 
 // Kill ends everything at once, as a power cut would.
 func (c *ControlPlane) Kill() {
 	if c.clusterAPI != nil {
-		c.clusterAPI.kill()
+		c.clusterAPI.Kill()
 	}
-	c.process.kill()
+	c.process.Kill()
 }

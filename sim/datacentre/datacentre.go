@@ -6,10 +6,12 @@
 package datacentre
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -20,6 +22,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/sim/cloud"
 	"minos.dev/minos/sim/conduct"
+	"minos.dev/minos/sim/door"
 	"minos.dev/minos/sim/kamaji"
 	"minos.dev/minos/sim/kubevirt"
 	"minos.dev/minos/sim/loopback"
@@ -41,8 +44,16 @@ type Options struct {
 	Durations machine.Durations
 	// Every is how often Kamaji is looked at; a second if it is not said.
 	Every time.Duration
-	// Log is told what happens to machines, also at the same time.
-	Log func(machine.Event)
+	// Listen is where the API of the cloud answers, and Token what opens it: a free port of 127.0.0.1 and a new one if they are not
+	// said. Who wants to be found again after a restart says both.
+	Listen, Token string
+	// Log is told what happens to machines, also at the same time. Words takes what Kamaji and its signers say; nil for nobody.
+	Log   func(machine.Event)
+	Words *slog.Logger
+	// Doors are on the ways of machines and to control planes; nil for none. Stamp is the clock by which the cloud says when it made
+	// an instance; nil for the right one.
+	Doors *door.Doors
+	Stamp func() time.Time
 }
 
 // A DataCentre is open until it is closed.
@@ -67,7 +78,7 @@ func Open(ctx context.Context, options Options) (_ *DataCentre, err error) {
 	if options.Log == nil {
 		options.Log = func(machine.Event) {}
 	}
-	d := &DataCentre{Keeper: conduct.NewKeeper(options.Seed, options.Speed, conduct.Behaviour{}), Token: rand.Text(), failed: make(chan error, 3)}
+	d := &DataCentre{Keeper: conduct.NewKeeper(options.Seed, options.Speed, conduct.Behaviour{}), Token: cmp.Or(options.Token, rand.Text()), failed: make(chan error, 3)}
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))
 	d.stop = stop
 	defer func() {
@@ -84,7 +95,7 @@ func Open(ctx context.Context, options Options) (_ *DataCentre, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Rack, err = machine.NewRack(machine.Environment{Scale: options.Speed, Durations: options.Durations, Registry: factory, Log: options.Log})
+	d.Rack, err = machine.NewRack(through(machine.Environment{Scale: options.Speed, Durations: options.Durations, Registry: factory, Log: options.Log}, options.Doors))
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +108,10 @@ func Open(ctx context.Context, options Options) (_ *DataCentre, err error) {
 
 // virtual starts Kamaji and KubeVirt.
 func (d *DataCentre) virtual(ctx context.Context, options Options, network *loopback.Network, factory *machine.Factory) (err error) {
-	d.Kamaji, err = kamaji.New(kamaji.Options{Config: options.Config, Folder: filepath.Join(options.Folder, "kamaji"), Network: network, Every: options.Every})
+	d.Kamaji, err = kamaji.New(kamaji.Options{
+		Config: options.Config, Folder: filepath.Join(options.Folder, "kamaji"), Network: network, Every: options.Every, Log: options.Words,
+		Ways: newWays(network, options.Doors),
+	})
 	if err != nil {
 		return fmt.Errorf("kamaji: %w", err)
 	}
@@ -115,7 +129,7 @@ func (d *DataCentre) virtual(ctx context.Context, options Options, network *loop
 // clouds starts the cloud.
 func (d *DataCentre) clouds(ctx context.Context, options Options, network *loopback.Network, factory *machine.Factory) (err error) {
 	d.Cloud, err = cloud.Open(cloud.Options{
-		Folder: filepath.Join(options.Folder, "cloud"), Rack: d.Rack, Keeper: d.Keeper, Addresses: network, Images: cloud.FromFactory(factory),
+		Folder: filepath.Join(options.Folder, "cloud"), Rack: d.Rack, Keeper: d.Keeper, Addresses: network, Images: cloud.FromFactory(factory), Stamp: options.Stamp,
 		Log: func(event cloud.Event) {
 			options.Log(machine.Event{Time: event.Time, Machine: event.Machine, Message: event.Message})
 		},
@@ -124,7 +138,7 @@ func (d *DataCentre) clouds(ctx context.Context, options Options, network *loopb
 		return fmt.Errorf("cloud: %w", err)
 	}
 	d.closers = append(d.closers, func() error { d.Cloud.Close(); return nil })
-	server, err := d.Cloud.Listen(ctx, "127.0.0.1:0", d.Token)
+	server, err := d.Cloud.Listen(ctx, cmp.Or(options.Listen, "127.0.0.1:0"), d.Token)
 	if err != nil {
 		return fmt.Errorf("cloud: %w", err)
 	}

@@ -31,6 +31,8 @@ type Options struct {
 	Folder string
 	// Network is where their addresses come from.
 	Network *loopback.Network
+	// Ways are those by which kubeconfigs lead to control planes; straight, if there are none.
+	Ways Ways
 	// Infrastructure are further kinds of infrastructure whose endpoint it may set, as with the provider's
 	// --dynamic-infrastructure-clusters.
 	Infrastructure []string

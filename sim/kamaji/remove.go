@@ -35,5 +35,10 @@ func (t *tenant) clear() error {
 		return err
 	}
 	_ = os.Remove(filepath.Dir(t.folder)) // the namespace's folder goes with the last one in it
+	if ways := t.kamaji.options.Ways; ways != nil {
+		if err := ways.Close(t.key.String()); err != nil {
+			return err
+		}
+	}
 	return t.kamaji.options.Network.Give(t.key.String())
 }

@@ -97,7 +97,11 @@ func (u *turn) publishSecrets(ctx context.Context) error {
 	if u.pod.plane == nil {
 		return nil // they were written when it ran
 	}
-	copies, err := u.copies(u.pod.plane.Authority(), accessSecret(u.key, u.pod.plane.Kubeconfig()))
+	kubeconfig, err := u.access()
+	if err != nil {
+		return err
+	}
+	copies, err := u.copies(u.pod.plane.Authority(), accessSecret(u.key, kubeconfig))
 	if err != nil {
 		return err
 	}

@@ -101,7 +101,11 @@ func (u *turn) serve(ctx context.Context) error {
 	if u.trouble = u.pod.become(ctx, want); u.pod.plane == nil {
 		return nil
 	}
-	return u.store(ctx, accessSecret(u.key, u.pod.plane.Kubeconfig()))
+	kubeconfig, err := u.access()
+	if err != nil {
+		return err
+	}
+	return u.store(ctx, accessSecret(u.key, kubeconfig))
 }
 
 // provisioned waits for Cluster API.
