@@ -42,8 +42,8 @@ func NewHistory() *History {
 // Excuse has the budgets of a pool not be held until all is as declared again: somebody else takes machines from it.
 func (h *History) Excuse(cluster, pool string) { h.excused[cluster+"/"+pool] = true }
 
-// Died says that a machine was killed: whatever it says, it does its work no more. Between two snapshots it may be noticed, replaced
-// and gone.
+// Died says that a machine was killed: to take it is no loss, and between two snapshots it may be noticed, replaced and gone. As long
+// as it is not noticed, whoever decides about others counts with it.
 func (h *History) Died(identity string) { h.dead[identity] = true }
 
 // See takes a snapshot and says what is wrong with it.
@@ -81,7 +81,7 @@ func (h *History) remember(now Snapshot) {
 		}
 	}
 	for _, machine := range now.Machines {
-		if machine.Available && !machine.Deleting && !h.dead[machine.Identity] {
+		if machine.Available && !machine.Deleting {
 			h.worked[machine.Identity] = now.At
 		}
 	}
@@ -128,7 +128,7 @@ func (h *History) working(pool Pool, now Snapshot) int {
 	count := 0
 	for _, machine := range now.Machines {
 		at, ever := h.worked[machine.Identity]
-		if machine.in(pool) && !machine.Deleting && !h.dead[machine.Identity] && ever && now.At-at <= lately {
+		if machine.in(pool) && !machine.Deleting && ever && now.At-at <= lately {
 			count++
 		}
 	}
