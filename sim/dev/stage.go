@@ -97,16 +97,6 @@ func (v View) others(but string) error {
 	return nil
 }
 
-// names are those of machines.
-func namesOf(machines []Machine) []string {
-	var all []string
-	for _, one := range machines {
-		all = append(all, one.Name)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // now looks once.
 func (s *Session) now(ctx context.Context) (View, error) { return s.follow(ctx) }
 

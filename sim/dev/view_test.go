@@ -144,3 +144,13 @@ func TestSuggestions(t *testing.T) {
 		}
 	}
 }
+
+// namesOf are the names of machines.
+func namesOf(machines []Machine) []string {
+	var all []string
+	for _, one := range machines {
+		all = append(all, one.Name)
+	}
+	slices.Sort(all)
+	return all
+}

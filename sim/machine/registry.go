@@ -6,10 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/siderolabs/image-factory/pkg/schematic"
-
-	"minos.dev/minos/talos/extension"
 )
 
 // A Registry finds the image that a reference names. Its error is what the machine says of the pull.
@@ -24,23 +20,6 @@ type Factory struct {
 	Extensions map[string][]string
 	// Missing are references that cannot be pulled.
 	Missing []string
-}
-
-// NewFactory returns a factory of schematics.
-func NewFactory(schematics ...*schematic.Schematic) (*Factory, error) {
-	factory := &Factory{Extensions: map[string][]string{}}
-	for _, s := range schematics {
-		identity, err := s.ID()
-		if err != nil {
-			return nil, err
-		}
-		var names []string
-		for _, name := range s.Customization.SystemExtensions.OfficialExtensions {
-			names = append(names, strings.TrimPrefix(name, extension.Prefix))
-		}
-		factory.Extensions[identity] = names
-	}
-	return factory, nil
 }
 
 // Image finds the image of a reference.
