@@ -4,6 +4,7 @@ package dev
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
