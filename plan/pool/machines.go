@@ -107,7 +107,11 @@ func Causes(machines []Machine, of int32) string {
 			texts = append(texts, fmt.Sprintf("and %d other causes", len(found)-mentioned))
 			break
 		}
-		text := count(counts[each], of, "waits", "wait") + " for " + each.waits
+		waits := each.waits
+		if own, is := strings.CutPrefix(waits, "its "); is && counts[each] > 1 {
+			waits = "their " + own
+		}
+		text := count(counts[each], of, "waits", "wait") + " for " + waits
 		if each.why != "" {
 			text += ": " + each.why
 		}

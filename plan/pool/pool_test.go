@@ -269,7 +269,7 @@ func TestMachinesReady(t *testing.T) {
 		"too many causes":           {pool.Seen{Desired: 5, Machines: []pool.Machine{{Waits: "a"}, {Waits: "b"}, {Waits: "c"}, {Waits: "d"}, {Waits: "e"}}}, 5, "False Progressing: 0 of 5 machines are Ready Nodes; 1 of 5 machines waits for a; 1 of 5 machines waits for b; 1 of 5 machines waits for c; and 2 other causes"},
 		"one has failed":            {pool.Seen{Desired: 1, Machines: []pool.Machine{{Failed: true, Waits: "its replacement", Why: "no Node in time"}}}, 1, "False Failed: 0 of 1 machines are Ready Nodes; 1 of 1 machine waits for its replacement: no Node in time"},
 		"a ready one is no cause":   {pool.Seen{Desired: 2, Ready: 1, Machines: []pool.Machine{{Ready: true, Waits: "x"}}}, 2, "False Progressing: 1 of 2 machines are Ready Nodes"},
-		"more machines than wanted": {pool.Seen{Desired: 1, Replicas: 2, Machines: waits(2, "its end", "")}, 1, "False Progressing: 0 of 1 machines are Ready Nodes; 2 of 2 machines wait for its end"},
+		"more machines than wanted": {pool.Seen{Desired: 1, Replicas: 2, Machines: waits(2, "its end", "")}, 1, "False Progressing: 0 of 1 machines are Ready Nodes; 2 of 2 machines wait for their end"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
