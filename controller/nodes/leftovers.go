@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "minos.dev/minos/api/v1alpha1"
@@ -21,6 +22,8 @@ import (
 	"minos.dev/minos/controller/machine"
 	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/plan/machines"
+	"minos.dev/minos/plan/virtual"
+	"minos.dev/minos/talos/config"
 )
 
 // calling is how long a place may take to answer.
@@ -40,17 +43,27 @@ func (c *Controller) nodes(ctx context.Context, cluster *api.TalosCluster, known
 	var left []machines.Left
 	for at := range all.Items {
 		node := &all.Items[at]
-		if known[node.Name] != nil || node.Annotations[machines.AnnotationInstance] == "" || node.Annotations[machines.AnnotationCluster] != string(cluster.UID) {
-			continue // its machine looks after it, or it is not ours
+		switch {
+		case known[node.Name] != nil: // its machine looks after it
+		case node.Annotations[machines.AnnotationInstance] != "" && node.Annotations[machines.AnnotationCluster] == string(cluster.UID):
+			found[node.Name] = node
+			left = append(left, c.ask(ctx, cluster, node, places))
+		case node.Labels[config.BirthLabel] == string(cluster.UID):
+			if one := c.askVirtual(ctx, cluster, node); one.Gone || one.Unknown != "" {
+				found[node.Name] = node
+				left = append(left, one)
+			}
 		}
-		found[node.Name] = node
-		left = append(left, c.ask(ctx, cluster, node, places))
 	}
 	c.Metrics.Left(client.ObjectKeyFromObject(cluster), metrics.Node, len(left))
 	verdicts := machines.Vanished(left, len(all.Items))
 	for _, one := range verdicts.Remove {
 		node := found[one.Name]
-		if claimed, err := c.claimed(ctx, cluster, node.Name); claimed || err != nil {
+		claims := client.Object(&api.TalosMachine{})
+		if node.Annotations[machines.AnnotationInstance] == "" {
+			claims = virtualMachine()
+		}
+		if claimed, err := c.claimed(ctx, cluster, node.Name, claims); claimed || err != nil {
 			return err // all of it is looked at again, with a cache that knows more
 		}
 		if err := client.IgnoreNotFound(tenant.Delete(ctx, node, client.Preconditions{UID: &node.UID})); err != nil {
@@ -60,6 +73,26 @@ func (c *Controller) nodes(ctx context.Context, cluster *api.TalosCluster, known
 	}
 	c.tell(cluster, aboutNodes, say(verdicts, "was removed"))
 	return nil
+}
+
+// askVirtual looks for the virtual machine of a Node that Cluster API made. It removes the Node with it, unless it has never seen
+// that there is one: when the cluster could not be reached just then.
+func (c *Controller) askVirtual(ctx context.Context, cluster *api.TalosCluster, node *corev1.Node) machines.Left {
+	left := machines.Left{Name: node.Name, Alive: isReady(node)}
+	switch err := c.Client.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: node.Name}, virtualMachine()); {
+	case apierrors.IsNotFound(err):
+		left.Gone = true
+	case err != nil:
+		left.Unknown = err.Error()
+	}
+	return left
+}
+
+// virtualMachine is what Cluster API's provider for KubeVirt calls one.
+func virtualMachine() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(virtual.VirtualMachineKind)
+	return object
 }
 
 // ask asks the place for the instance of a Node.
@@ -158,8 +191,8 @@ func (c *Controller) judge(unclaimed []backend.Instance, all int) machines.Verdi
 }
 
 // claimed says whether there is a machine of a name, by the word of the API server itself.
-func (c *Controller) claimed(ctx context.Context, cluster *api.TalosCluster, name string) (bool, error) {
-	err := c.Truth.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, &api.TalosMachine{})
+func (c *Controller) claimed(ctx context.Context, cluster *api.TalosCluster, name string, kind client.Object) (bool, error) {
+	err := c.Truth.Get(ctx, client.ObjectKey{Namespace: cluster.Namespace, Name: name}, kind)
 	if apierrors.IsNotFound(err) {
 		return false, nil
 	}
@@ -174,7 +207,7 @@ func (c *Controller) remove(ctx context.Context, cluster *api.TalosCluster, plac
 	if c.ReportOnly {
 		return nil
 	}
-	if claimed, err := c.claimed(ctx, cluster, instance.Name); claimed || err != nil {
+	if claimed, err := c.claimed(ctx, cluster, instance.Name, &api.TalosMachine{}); claimed || err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, calling)

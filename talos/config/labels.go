@@ -38,6 +38,10 @@ func checkLabels(layer string, labels map[string]string, machine api.MachineType
 // NodeLabels is the argument by which a kubelet registers its Node with labels. It has no say about them afterwards.
 const NodeLabels = "node-labels"
 
+// BirthLabel is on the Nodes of Cluster API's machines, from their kubelets: the cluster's UID. A Node that registers while its machine
+// is being removed is known to nobody else, and would stay for ever.
+const BirthLabel = "minos.dev/born-of"
+
 // labelled puts the labels of role and pool on the Node, and returns the kubelet's settings. A machine of Cluster API cannot be
 // told of others while it runs: its kubelet registers the Node with them, and they are changed on the Node from then on. Talos
 // would put back what it knows.
@@ -52,6 +56,9 @@ func labelled(in Input, role, pool *setter) *api.Kubelet {
 		return user.Kubelet
 	}
 	all := Labels(in.Role, in.Pool)
+	if in.Cluster.UID != "" {
+		all[BirthLabel] = string(in.Cluster.UID)
+	}
 	if len(all) == 0 {
 		return user.Kubelet
 	}
