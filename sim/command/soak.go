@@ -194,8 +194,12 @@ type soakPrinter struct {
 	out io.Writer
 
 	mutex  sync.Mutex
-	screen *screen // nil where lines are printed only
+	screen *screen       // nil where lines are printed only
+	last   time.Duration // when a line was printed last
 }
+
+// quiet is how long nothing is printed before somebody would wonder whether it still runs, and for what it waits.
+const quiet = 30 * time.Second
 
 // line prints a line.
 func (p *soakPrinter) line(line soak.Line) {
@@ -207,7 +211,8 @@ func (p *soakPrinter) line(line soak.Line) {
 		if p.screen.draw([]string{text}); !line.Passing {
 			p.screen.leave()
 		}
-	case !line.Passing:
+	case !line.Passing || line.At-p.last >= quiet:
+		p.last = line.At
 		_, _ = fmt.Fprintln(p.out, text) // nobody is left to complain to, and it goes on
 	}
 }

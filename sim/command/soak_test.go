@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"minos.dev/minos/cli"
 	"minos.dev/minos/sim/soak"
@@ -102,5 +103,20 @@ func TestSoakLines(t *testing.T) {
 	}
 	if got := drawn.String(); !strings.Contains(got, "waits: for a pool\x1b[K\n\x1b[J\x1b[1A\r     0.0s  all is as declared\x1b[K\n") {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestSoakIsNotSilent prints what is waited for, where lines are printed, when nothing else was for a while.
+func TestSoakIsNotSilent(t *testing.T) {
+	var out bytes.Buffer
+	p := &soakPrinter{out: &out}
+	for _, line := range []soak.Line{
+		{At: time.Second, Text: "round 1 begins"}, {At: 20 * time.Second, Passing: true, Text: "waits: a"}, {At: 31 * time.Second, Passing: true, Text: "waits: b"},
+		{At: 40 * time.Second, Passing: true, Text: "waits: c"}, {At: 41 * time.Second, Text: "all is as declared"},
+	} {
+		p.line(line)
+	}
+	if want := "     1.0s  round 1 begins\n    31.0s  waits: b\n    41.0s  all is as declared\n"; out.String() != want {
+		t.Errorf("it printed\n%s", out.String())
 	}
 }
