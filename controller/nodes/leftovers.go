@@ -39,31 +39,23 @@ func (c *Controller) nodes(ctx context.Context, cluster *api.TalosCluster, known
 	if err := tenant.List(ctx, &all); err != nil {
 		return fmt.Errorf("list the Nodes of cluster %s: %w", cluster.Name, err)
 	}
-	found := map[string]*corev1.Node{}
 	var left []machines.Left
+	found := map[string]*corev1.Node{}
 	for at := range all.Items {
 		node := &all.Items[at]
-		switch {
-		case known[node.Name] != nil: // its machine looks after it
-		case node.Annotations[machines.AnnotationInstance] != "" && node.Annotations[machines.AnnotationCluster] == string(cluster.UID):
+		if known[node.Name] != nil {
+			continue // its machine looks after it
+		}
+		if one := c.leftNode(ctx, cluster, node, places); one != nil {
 			found[node.Name] = node
-			left = append(left, c.ask(ctx, cluster, node, places))
-		case node.Labels[config.BirthLabel] == string(cluster.UID):
-			if one := c.askVirtual(ctx, cluster, node); one.Gone || one.Unknown != "" {
-				found[node.Name] = node
-				left = append(left, one)
-			}
+			left = append(left, *one)
 		}
 	}
 	c.Metrics.Left(client.ObjectKeyFromObject(cluster), metrics.Node, len(left))
 	verdicts := machines.Vanished(left, len(all.Items))
 	for _, one := range verdicts.Remove {
 		node := found[one.Name]
-		claims := client.Object(&api.TalosMachine{})
-		if node.Annotations[machines.AnnotationInstance] == "" {
-			claims = virtualMachine()
-		}
-		if claimed, err := c.claimed(ctx, cluster, node.Name, claims); claimed || err != nil {
+		if claimed, err := c.claimed(ctx, cluster, node.Name, claimant(node)); claimed || err != nil {
 			return err // all of it is looked at again, with a cache that knows more
 		}
 		if err := client.IgnoreNotFound(tenant.Delete(ctx, node, client.Preconditions{UID: &node.UID})); err != nil {
@@ -73,6 +65,29 @@ func (c *Controller) nodes(ctx context.Context, cluster *api.TalosCluster, known
 	}
 	c.tell(cluster, aboutNodes, say(verdicts, "was removed"))
 	return nil
+}
+
+// leftNode is a Node that no machine claims, with the word of its place; nil for one that is not ours, or not left over.
+func (c *Controller) leftNode(ctx context.Context, cluster *api.TalosCluster, node *corev1.Node, places map[string]backend.Place) *machines.Left {
+	if node.Annotations[machines.AnnotationInstance] != "" && node.Annotations[machines.AnnotationCluster] == string(cluster.UID) {
+		left := c.ask(ctx, cluster, node, places)
+		return &left
+	}
+	if node.Labels[config.BirthLabel] != string(cluster.UID) {
+		return nil
+	}
+	if left := c.askVirtual(ctx, cluster, node); left.Gone || left.Unknown != "" {
+		return &left
+	}
+	return nil
+}
+
+// claimant is the kind of machine that would claim a Node.
+func claimant(node *corev1.Node) client.Object {
+	if node.Annotations[machines.AnnotationInstance] == "" {
+		return virtualMachine()
+	}
+	return &api.TalosMachine{}
 }
 
 // askVirtual looks for the virtual machine of a Node that Cluster API made. It removes the Node with it, unless it has never seen
