@@ -90,7 +90,7 @@ func seeVirtual(object *unstructured.Unstructured) invariant.Machine {
 	return invariant.Machine{
 		Cluster: cluster, Pool: object.GetLabels()[names.LabelPool], Name: object.GetName(), Identity: string(object.GetUID()),
 		Instance: instance, Available: condition(object, "Available") == "True", Deleting: object.GetDeletionTimestamp() != nil, Kept: kept,
-		Unhealthy: condition(object, "HealthCheckSucceeded") == "False",
+		Unhealthy: condition(object, "HealthCheckSucceeded") == "False", Virtual: true,
 	}
 }
 

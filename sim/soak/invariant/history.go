@@ -110,13 +110,16 @@ func (h *History) budgets(pool Pool, now Snapshot) []Violation {
 	return found
 }
 
-// counts are how many machines a pool has, and how many of them are being replaced because they failed.
+// counts are how many machines a pool has against its surge, and how many of them are being replaced because they failed.
 func counts(pool Pool, now Snapshot) (all, mending int) {
 	for _, machine := range now.Machines {
 		if !machine.in(pool) {
 			continue
 		}
-		if all++; machine.Deleting && machine.Unhealthy {
+		if !machine.Virtual || !machine.Deleting {
+			all++
+		}
+		if machine.Deleting && machine.Unhealthy {
 			mending++
 		}
 	}

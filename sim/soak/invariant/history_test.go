@@ -27,11 +27,11 @@ func burst(desired int) pool {
 	return pool{Cluster: "shop", Name: "burst", Identity: "burst-1", Desired: desired, Surge: 1, Unhealthy: 1, Revision: "a"}
 }
 
-// works is a machine of it that does its work; more letters say more: - does not work, d is on its way out, u has failed, k is kept.
+// works is a machine of it that does its work; more letters say more: - does not work, d is on its way out, u has failed, k is kept, v is Cluster API's.
 func works(name, how string) machine {
 	has := func(letter string) bool { return strings.Contains(how, letter) }
 	return machine{
-		Cluster: "shop", Pool: "burst", Name: name, Identity: name, Available: !has("-"), Deleting: has("d"), Unhealthy: has("u"), Kept: has("k"),
+		Cluster: "shop", Pool: "burst", Name: name, Identity: name, Available: !has("-"), Deleting: has("d"), Unhealthy: has("u"), Kept: has("k"), Virtual: has("v"),
 	}
 }
 
@@ -66,6 +66,8 @@ func TestBudgets(t *testing.T) {
 		"one more during a roll-out":            {seen: []snapshot{at(0, burst(2), "a", "b"), at(1, rolled(burst(2)), "a", "b", "c -"), at(2, rolled(burst(2)), "a", "b d", "c")}},
 		"two more":                              {seen: []snapshot{at(0, burst(2), "a", "b"), at(1, burst(2), "a", "b", "c -", "d -")}, want: "has 4 machines"},
 		"two more, of which one goes":           {seen: []snapshot{at(0, burst(2), "a", "b"), at(1, burst(2), "a", "b d", "c", "d -")}, want: "has 4 machines"},
+		"two more of Cluster API's":             {seen: []snapshot{at(0, burst(2), "a v", "b v"), at(1, burst(2), "a v", "b v", "c v-", "d v-")}, want: "has 4 machines"},
+		"one of which goes":                     {seen: []snapshot{at(0, burst(2), "a v", "b v"), at(1, burst(2), "a v", "b v", "c v-", "d v-d")}},
 		"a kept one is not counted":             {seen: []snapshot{at(0, burst(2), "a", "b"), at(1, burst(2), "a", "b", "c", "d -k")}},
 		"it shrinks":                            {seen: []snapshot{at(0, burst(3), "a", "b", "c"), at(1, burst(1), "a", "b", "c"), at(2, burst(1), "a", "b d", "c d")}},
 		"it shrinks too far":                    {seen: []snapshot{at(0, burst(3), "a", "b", "c"), at(1, burst(1), "a", "b", "c"), at(2, burst(1), "a d", "b d", "c d")}, want: "0 are left that work, and at least 1 less 0"},

@@ -60,6 +60,8 @@ type Machine struct {
 	// Available says that it does its work, Deleting that it is on its way out, Kept that it failed and is kept for study, and
 	// Unhealthy that it counts as failed.
 	Available, Deleting, Kept, Unhealthy bool
+	// Virtual says that it is Cluster API's, which does not count a machine on its way out when it makes another.
+	Virtual bool
 }
 
 // An Instance is what a place has.
