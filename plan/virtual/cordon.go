@@ -72,6 +72,8 @@ func drainOf(machine, own *unstructured.Unstructured, noticed string) (Drain, bo
 			drain.Since, drain.Boot, drain.New = until.Add(-graceTime), "", true
 		}
 	}
+	// What was noticed may be ahead of what was read: then the drain was written down as one that is over, without its boot.
+	drain.New = drain.New || draining && drain.Boot == ""
 	return drain, !drain.Since.IsZero()
 }
 

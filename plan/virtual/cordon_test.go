@@ -44,15 +44,16 @@ func TestDrains(t *testing.T) {
 		machine, virtual, noticed string
 		want                      []virtual.Drain
 	}{
-		"none":                          {},
-		"one begins":                    {virtual: grace, want: with(func(d *virtual.Drain) { d.New = true })},
-		"one was over before a look":    {noticed: "2026-11-15T10:10:00Z", want: with(func(d *virtual.Drain) { d.New, d.Over = true, true })},
-		"one goes on":                   {machine: marked, virtual: grace, noticed: "2026-11-15T10:10:00Z", want: with(func(d *virtual.Drain) { d.Boot = "boot-1" })},
-		"one is over":                   {machine: marked, want: with(func(d *virtual.Drain) { d.Boot, d.Over = "boot-1", true })},
-		"another begins":                {machine: `minos.dev/drained: "2026-11-15T08:00:00Z boot-0"`, virtual: grace, want: with(func(d *virtual.Drain) { d.New = true })},
-		"a time that is none":           {virtual: "capk.cluster.x-k8s.io/vmi-deletion-grace-time: soon"},
-		"a mark that is none":           {machine: "minos.dev/drained: yesterday"},
-		"a provider that undoes itself": {machine: marked, virtual: `capk.cluster.x-k8s.io/node-cordoned: ""`, want: with(func(d *virtual.Drain) { d.Boot, d.Over, d.Theirs = "boot-1", true, true })},
+		"none":                                   {},
+		"one begins":                             {virtual: grace, want: with(func(d *virtual.Drain) { d.New = true })},
+		"one was over before a look":             {noticed: "2026-11-15T10:10:00Z", want: with(func(d *virtual.Drain) { d.New, d.Over = true, true })},
+		"one goes on":                            {machine: marked, virtual: grace, noticed: "2026-11-15T10:10:00Z", want: with(func(d *virtual.Drain) { d.Boot = "boot-1" })},
+		"one goes on, and its boot is not known": {machine: `minos.dev/drained: "2026-11-15T10:00:00Z"`, virtual: grace, want: with(func(d *virtual.Drain) { d.New = true })},
+		"one is over":                            {machine: marked, want: with(func(d *virtual.Drain) { d.Boot, d.Over = "boot-1", true })},
+		"another begins":                         {machine: `minos.dev/drained: "2026-11-15T08:00:00Z boot-0"`, virtual: grace, want: with(func(d *virtual.Drain) { d.New = true })},
+		"a time that is none":                    {virtual: "capk.cluster.x-k8s.io/vmi-deletion-grace-time: soon"},
+		"a mark that is none":                    {machine: "minos.dev/drained: yesterday"},
+		"a provider that undoes itself":          {machine: marked, virtual: `capk.cluster.x-k8s.io/node-cordoned: ""`, want: with(func(d *virtual.Drain) { d.Boot, d.Over, d.Theirs = "boot-1", true, true })},
 	}
 	for name, test := range tests {
 		got := read(t, pair(test.machine, test.virtual)).Drains(map[string]string{"workers-a": test.noticed})
