@@ -46,3 +46,17 @@ func TestMatters(t *testing.T) {
 		}
 	}
 }
+
+// TestSilenced has a pool looked at whose word somebody else took away, and not for what it says itself.
+func TestSilenced(t *testing.T) {
+	says, nothing := &api.NodePool{}, &api.NodePool{}
+	says.Status.Conditions = []metav1.Condition{{Type: api.ConditionReady, Status: metav1.ConditionTrue}}
+	for name, test := range map[string]struct {
+		before, after *api.NodePool
+		want          bool
+	}{"it begins to say something": {nothing, says, false}, "it says the same": {says, says, false}, "nothing is said": {nothing, nothing, false}, "it was silenced": {says, nothing, true}} {
+		if got := silenced(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

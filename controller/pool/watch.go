@@ -49,7 +49,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	unique := true
 	made, err := ctrl.NewControllerManagedBy(manager).Named("nodepool").
 		WithOptions(controller.Options{MaxConcurrentReconciles: workers, SkipNameValidation: &unique}).
-		For(&api.NodePool{}, changed).
+		For(&api.NodePool{}, builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, predicate.Funcs{UpdateFunc: silenced}))).
 		Watches(&api.NodePool{}, handler.EnqueueRequestsFromMapFunc(r.siblings), builder.WithPredicates(predicate.Or(predicate.GenerationChangedPredicate{}, gaveUp))).
 		Watches(&api.TalosCluster{}, handler.EnqueueRequestsFromMapFunc(r.ofCluster), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
 		Watches(&api.NodeRole{}, handler.EnqueueRequestsFromMapFunc(r.everyPool), changed).
@@ -186,6 +186,13 @@ func (r *Reconciler) shared(ctx context.Context, pool *api.NodePool) bool {
 	}
 	err := r.Client.Get(ctx, key, object)
 	return err != nil && !apierrors.IsNotFound(err) || plan.IsShared(spec)
+}
+
+// silenced says whether somebody else took away what a pool says: it would say nothing until something else happens.
+func silenced(change event.UpdateEvent) bool {
+	before, was := change.ObjectOld.(*api.NodePool)
+	after, is := change.ObjectNew.(*api.NodePool)
+	return was && is && meta.FindStatusCondition(before.Status.Conditions, api.ConditionReady) != nil && meta.FindStatusCondition(after.Status.Conditions, api.ConditionReady) == nil
 }
 
 // matters says whether pools look otherwise at a cluster because of what changed of it. What it says of its pools is their own word.
