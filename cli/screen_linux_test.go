@@ -29,7 +29,7 @@ func newScreen(t *testing.T) *screen {
 	t.Helper()
 	whole, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
+		t.Fatalf("there are no terminals here: %v", err)
 	}
 	t.Cleanup(func() { _ = whole.Close() })
 	var number, locked int32
@@ -37,7 +37,7 @@ func newScreen(t *testing.T) *screen {
 	control(t, whole, syscall.TIOCGPTN, &number)
 	end, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
-		t.Skipf("there are no terminals here: %v", err)
+		t.Fatalf("there are no terminals here: %v", err)
 	}
 	s := &screen{File: end, whole: whole, kept: make(chan []byte, 1)}
 	go func() {

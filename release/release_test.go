@@ -115,9 +115,6 @@ func TestChecksums(t *testing.T) {
 		out, err := program.CombinedOutput()
 		return string(out), err
 	}
-	if _, err := exec.LookPath("sha256sum"); err != nil {
-		t.Skip("there is no sha256sum here")
-	}
 	out, err := check()
 	if err != nil || !strings.Contains(out, "minos-signer/Containerfile: OK") || strings.Contains(out, checksumsName) {
 		t.Errorf("%v: %s", err, out)
