@@ -102,6 +102,9 @@ func (t *turn) makeVirtual(ctx context.Context) (*plan.Refusal, error) {
 	if t.live.Deployment != nil && !metav1.IsControlledBy(t.live.Deployment, t.pool) {
 		return plan.Refuse(api.ReasonDenied, "MachineDeployment %s exists and belongs to somebody else: give the pool another name, or remove it", t.pool.Name), nil
 	}
+	if t.live.Deployment != nil && !t.live.Deployment.GetDeletionTimestamp().IsZero() {
+		return plan.Refuse(api.ReasonDeleting, "somebody deleted MachineDeployment %s, and its machines go with it: it is made anew when it is gone", t.pool.Name), nil
+	}
 	size, err := t.size(ctx)
 	if err != nil {
 		return nil, err

@@ -125,6 +125,7 @@ func TestLifeOfAPool(t *testing.T) {
 	s.rolledTwice(before)
 	s.moves()
 	s.breaks()
+	s.loses()
 	s.deletes()
 	s.unmeasured()
 }

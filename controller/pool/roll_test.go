@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "minos.dev/minos/api/v1alpha1"
@@ -98,4 +99,37 @@ func (s *stage) settles(labels string) {
 		}
 		return err
 	})
+}
+
+// loses has somebody delete the MachineDeployment, which stays for a while, and wants the pool to say so, and to have it again.
+func (s *stage) loses() {
+	s.t.Helper()
+	c := kubetest.Client(s.t)
+	deployment := &unstructured.Unstructured{}
+	deployment.SetGroupVersionKind(virtual.DeploymentKind)
+	deployment.SetNamespace(s.namespace)
+	deployment.SetName("workers")
+	hold := func(finalizers string) {
+		patch := client.RawPatch("application/json-patch+json", []byte(finalizers))
+		if err := c.Patch(s.t.Context(), deployment, patch); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	hold(`[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]`)
+	if err := c.Delete(s.t.Context(), deployment); err != nil {
+		s.t.Fatal(err)
+	}
+	s.says("workers", api.ConditionMachinesReady, api.ReasonDeleting, "somebody deleted MachineDeployment workers")
+	s.says("workers", api.ConditionReady, api.ReasonDeleting, "it is made anew when it is gone")
+	kubetest.Eventually(s.t, within, func(ctx context.Context) error {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(deployment), deployment); err != nil {
+			return err
+		}
+		if left := deployment.GetFinalizers(); !slices.Equal(left, []string{"example.com/hold"}) {
+			return fmt.Errorf("Cluster API is not done with it: %v", left)
+		}
+		return nil
+	})
+	hold(`[{"op":"remove","path":"/metadata/finalizers"}]`)
+	s.wait(2)
 }

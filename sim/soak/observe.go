@@ -16,6 +16,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/backend"
+	"minos.dev/minos/plan/virtual"
 	"minos.dev/minos/sim/soak/invariant"
 	"minos.dev/minos/sim/soak/story"
 )
@@ -73,6 +74,9 @@ func (s *Stage) look(ctx context.Context) (invariant.Snapshot, error) {
 	if err != nil {
 		return now, err
 	}
+	if now.Going, err = s.going(ctx); err != nil {
+		return now, err
+	}
 	for _, cluster := range now.Clusters {
 		nodes, err := s.nodes(ctx, cluster.Name)
 		if err != nil {
@@ -83,6 +87,19 @@ func (s *Stage) look(ctx context.Context) (invariant.Snapshot, error) {
 	}
 	now.Secrets, err = s.secrets(ctx)
 	return now, err
+}
+
+// going are the MachineDeployments that somebody has deleted and that are not gone yet: while Cluster API is away, their machines
+// do not know it.
+func (s *Stage) going(ctx context.Context) ([]string, error) {
+	deployments, err := s.list(ctx, virtual.DeploymentKind)
+	var found []string
+	for _, each := range deployments {
+		if each.GetDeletionTimestamp() != nil {
+			found = append(found, clusterOf(each.GetNamespace())+"/"+each.GetName())
+		}
+	}
+	return found, err
 }
 
 // instances are those of both places. The word of the place itself is taken, and not what it tells its callers.

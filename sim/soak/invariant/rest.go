@@ -19,6 +19,9 @@ func Unsettled(now Snapshot, declared Declared) []string {
 			found = append(found, fmt.Sprintf("pool %s %s", pool.key(), why))
 		}
 	}
+	for _, name := range now.Going {
+		found = append(found, fmt.Sprintf("MachineDeployment %s is being deleted", name))
+	}
 	found = slices.Concat(found, nodes(now, declared), machines(now, declared))
 	slices.Sort(found)
 	return found

@@ -51,6 +51,7 @@ func TestUnsettled(t *testing.T) {
 			change: func(s *snapshot) { s.Pools[1].Ready, s.Pools[1].Denied, s.Pools[1].Says = false, true, "Denied" },
 			want:   []string{"pool shop/east is not ready: Denied", "pool shop/west is not ready: Denied: NodePool east came first"},
 		},
+		"machines will go":       {change: func(s *snapshot) { s.Going = []string{"shop/burst"} }, want: []string{"MachineDeployment shop/burst is being deleted"}},
 		"a Node is not ready":    {change: func(s *snapshot) { s.Nodes[0].Ready = false }, want: []string{"Node shop/b-1 is not ready"}},
 		"a Node of an old label": {change: func(s *snapshot) { s.Pools[0].Label = "2" }, want: []string{`Node shop/b-1 is labelled "" and should be "2"`}},
 		"a Node of no machine":   {change: func(s *snapshot) { s.Nodes = append(s.Nodes, node{Cluster: "shop", Name: "b-0", Ready: true}) }, want: []string{"Node shop/b-0 is of no machine"}},

@@ -20,6 +20,8 @@ type Snapshot struct {
 	Secrets   []Secret
 	// Unseen are the clusters whose API server was not asked or did not answer: nothing is known of their Nodes.
 	Unseen []string
+	// Going are the MachineDeployments that are being deleted, by cluster and pool: their machines will go, and may not know it yet.
+	Going []string
 }
 
 // A Cluster is a TalosCluster.
