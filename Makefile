@@ -101,6 +101,7 @@ bench: build peers kube ## Measure, as ratios within one run, which bin/bench.tx
 	go test -run '^$$' -bench . -benchtime 10s ./cmd/minos-signer $(KEEP)
 	go test -run '^$$' -bench Join -benchtime 1x -timeout 30m ./sim/machine $(KEEP)
 	go test -run '^$$' -bench 'Pools|Machines' -benchtime 1x ./cmd/minos-operator $(KEEP)
+	STEADY_CLUSTERS=100 go test -run '^TestSteady$$' -v -timeout 30m ./cmd/minos-operator
 
 .PHONY: bench-page
 bench-page: ## Write docs/bench.md and its plots from what the last 'make bench' measured.

@@ -12,8 +12,8 @@ import (
 )
 
 // sizes are the sizes that a variable names, such as 10,20,50, or the full ones.
-func sizes(b *testing.B, variable string, full ...int) []int {
-	b.Helper()
+func sizes(t testing.TB, variable string, full ...int) []int {
+	t.Helper()
 	text := os.Getenv(variable)
 	if text == "" {
 		return full
@@ -22,12 +22,12 @@ func sizes(b *testing.B, variable string, full ...int) []int {
 	for word := range strings.SplitSeq(text, ",") {
 		size, err := strconv.Atoi(word)
 		if err != nil || size < 10 { // or there is no tenth
-			b.Fatalf("%s is %q: give sizes such as 10,20,50", variable, text)
+			t.Fatalf("%s is %q: give sizes such as 10,20,50", variable, text)
 		}
 		found = append(found, size)
 	}
 	if !slices.IsSorted(found) || len(slices.Compact(slices.Clone(found))) < len(found) {
-		b.Fatalf("%s is %q: each size must be larger than the one before", variable, text)
+		t.Fatalf("%s is %q: each size must be larger than the one before", variable, text)
 	}
 	return found
 }
