@@ -3,6 +3,7 @@
 package talos
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -11,9 +12,9 @@ import (
 
 // fold lays a more special role over a more general one.
 func fold(base, over *api.NodeRoleSpec) {
-	base.Description = or(over.Description, base.Description)
-	base.MachineType = or(over.MachineType, base.MachineType)
-	base.PerCluster = or(over.PerCluster, base.PerCluster)
+	base.Description = cmp.Or(over.Description, base.Description)
+	base.MachineType = cmp.Or(over.MachineType, base.MachineType)
+	base.PerCluster = cmp.Or(over.PerCluster, base.PerCluster)
 	base.Extensions = union(base.Extensions, over.Extensions)
 	base.KernelArgs = union(base.KernelArgs, over.KernelArgs)
 	base.Sysctls = merge(base.Sysctls, over.Sysctls)
@@ -42,7 +43,7 @@ func foldServices(base, over []api.ExtensionService) []api.ExtensionService {
 // foldConfig puts the patches of the special role after those of the general one, so that Talos's merge lets them win.
 func foldConfig(base, over *api.Layer) *api.Layer {
 	if base == nil || over == nil {
-		return or(over, base)
+		return cmp.Or(over, base)
 	}
 	return &api.Layer{Patches: append(base.Patches, over.Patches...)}
 }
@@ -50,22 +51,13 @@ func foldConfig(base, over *api.Layer) *api.Layer {
 // foldHardware lets the special role narrow what the general one asks for.
 func foldHardware(base, over *api.Hardware) *api.Hardware {
 	if base == nil || over == nil {
-		return or(over, base)
+		return cmp.Or(over, base)
 	}
-	narrowed := &api.Hardware{GPU: or(over.GPU, base.GPU), Architectures: base.Architectures}
+	narrowed := &api.Hardware{GPU: cmp.Or(over.GPU, base.GPU), Architectures: base.Architectures}
 	if len(over.Architectures) > 0 {
 		narrowed.Architectures = over.Architectures
 	}
 	return narrowed
-}
-
-// or returns the first of two values that is set.
-func or[T comparable](first, second T) T {
-	var unset T
-	if first != unset {
-		return first
-	}
-	return second
 }
 
 // union appends what is not there yet.

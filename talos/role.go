@@ -3,6 +3,7 @@
 package talos
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"maps"
@@ -132,7 +133,7 @@ func (r Roles) Resolve(name api.Name) (*api.NodeRole, error) {
 		fold(&resolved.Spec, role.Spec.DeepCopy())
 	}
 	resolved.Spec.Extends = ""
-	resolved.Spec.MachineType = or(resolved.Spec.MachineType, api.MachineWorker)
-	resolved.Spec.PerCluster = or(resolved.Spec.PerCluster, api.PerClusterAny)
+	resolved.Spec.MachineType = cmp.Or(resolved.Spec.MachineType, api.MachineWorker)
+	resolved.Spec.PerCluster = cmp.Or(resolved.Spec.PerCluster, api.PerClusterAny)
 	return resolved, nil
 }

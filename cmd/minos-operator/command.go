@@ -80,7 +80,7 @@ func parse(args []string, words io.Writer) (*flags, error) {
 	set.StringVar(&read.options.Installation, "installation", "minos", "`NAME` that tells this Minos from another that uses the same accounts")
 	set.StringVar(&read.options.SignerImage, "signer-image", "", "`IMAGE` of minos-signer, which runs beside hosted API servers")
 	set.StringVar(&read.management, "management-networks", "", "`LIST` of the management cluster's pod and service networks, which those of clusters must keep clear of")
-	set.StringVar(&read.refused, "refused-networks", refused, "`LIST` of networks to which no kubeconfig of a cluster may lead the operator")
+	set.StringVar(&read.refused, "refused-networks", refused, "`LIST` of networks to which no kubeconfig and no endpoint of a cluster may lead the operator")
 	set.StringVar(&read.options.Metrics, "metrics", ":8080", "`ADDRESS` of /metrics; 0 is nowhere")
 	set.StringVar(&read.options.Health, "health", ":8081", "`ADDRESS` of /healthz and /readyz; 0 is nowhere")
 	set.StringVar(&read.options.Webhook, "webhook", ":9443", "`ADDRESS` where the webhook listens; empty is nowhere")

@@ -2,6 +2,8 @@
 
 package main
 
+import "strings"
+
 // An attempt is an object by which a tenant tries to reach what is not its own. Exactly one of refused and says is there: what the API
 // server answers, or what the object says of itself when the operator has looked at it.
 type attempt struct {
@@ -51,14 +53,16 @@ var attempts = []attempt{
 	{secretName, "a kubeconfig that runs a program", outside("program", "program", "value"), "", "runs a program"},
 	{secretName, "a kubeconfig that reads a file", outside("file", "file", "value"), "", "refers to a file"},
 	{secretName, "a kubeconfig with a proxy", outside("proxy", "proxy", "value"), "", "goes through a proxy"},
-	{secretName, "a kubeconfig for a cloud's metadata", outside("metadata", "metadata", "value"), "", "169.254.169.254 is in 169.254.0.0/16, where no kubeconfig may lead"},
-	{secretName, "a kubeconfig for the operator's own machine", outside("inner", "inner", "value"), "", "127.0.0.1 is in 127.0.0.1/32, where no kubeconfig may lead"},
-	{secretName, "a kubeconfig for the operator's own machine, by its name", outside("local", "local", "value"), "", "127.0.0.1 is in 127.0.0.1/32, where no kubeconfig may lead"},
+	{secretName, "a kubeconfig for a cloud's metadata", outside("metadata", "metadata", "value"), "", "169.254.169.254 is in 169.254.0.0/16, where no cluster may lead"},
+	{secretName, "a kubeconfig for the operator's own machine", outside("inner", "inner", "value"), "", "127.0.0.1 is in 127.0.0.1/32, where no cluster may lead"},
+	{secretName, "a kubeconfig for the operator's own machine, by its name", outside("local", "local", "value"), "", "127.0.0.1 is in 127.0.0.1/32, where no cluster may lead"},
 	{secretName, "a kubeconfig for no server", outside("nowhere", "nowhere", "value"), "", "key value of Secret nowhere: "},
 	{secretName, "a server that sends elsewhere", outside("elsewhere", "elsewhere", "value"), "", "sends elsewhere, as no API server does"},
 	{secretName, "a server that tells secrets", outside("gossip", "gossip", "value"), "", "does not answer"},
 	{secretName, "no kubeconfig at all", outside("garbage", "garbage", "value"), "", "key value of Secret garbage: it is not a kubeconfig"},
 	{secretKey, "a path to another's Secret", outside("key", "garbage", "../../NS/shop-kubeconfig/value"), "", "there is no such key"},
+	{"TalosCluster.endpoint.host", "a signer at a cloud's metadata", strings.Replace(outside("listener", "garbage", "value"), "127.0.0.2", "169.254.169.254", 1), "",
+		"169.254.169.254 is in 169.254.0.0/16, where no cluster may lead"},
 	{"TalosCluster.images.signer", "a program of the tenant's in the management cluster", hosting("spy", `images: {signer: "evil.example.com/minos-signer:v1"}`, ""), "",
 		"only a release of registry.example.com/minos-signer may run in the management cluster"},
 	{"TalosCluster.controlPlane.kamaji.dataStoreName", "another's data store", hosting("squatter", "", "dataStoreName: gold"), "", "the data store gold is not open to namespace OWN"},

@@ -35,7 +35,7 @@ TalosCluster.decisions[].answer                              words for people
 TalosCluster.decisions[].date                                words for people
 TalosCluster.decisions[].owner                               words for people
 TalosCluster.decisions[].reason                              words for people
-TalosCluster.endpoint.host                                   shaken hands with at the signer's port, and nothing that it says is shown
+TalosCluster.endpoint.host                                   tried
 TalosCluster.environment                                     one of a list
 TalosCluster.images.caBundle                                 certificates themselves
 TalosCluster.images.factory                                  fetched by the tenant's own machines, and by the import of their disks

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"minos.dev/minos/controller/metrics"
@@ -49,8 +50,10 @@ func (k *Keeper) Start(ctx context.Context) error {
 	ticker := time.NewTicker(look)
 	defer ticker.Stop()
 	for {
-		// What fails now is tried again: the certificate that is in use is good for weeks.
-		_ = k.Ensure(ctx)
+		if err := k.Ensure(ctx); err != nil && ctx.Err() == nil {
+			// It is tried again: the certificate that is in use is good for weeks, in which somebody should hear of it.
+			ctrl.LoggerFrom(ctx).Error(err, "keep the webhook's certificate")
+		}
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():

@@ -154,6 +154,7 @@ func reachable(conditions []metav1.Condition) *bool {
 
 // forget drops what is remembered of a cluster that is gone.
 func (r *Reconciler) forget(cluster types.NamespacedName) {
+	r.Tenants.Forget(&api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace, Name: cluster.Name}})
 	r.Metrics.ForgetCluster(cluster)
 	r.left.forget(cluster)
 }

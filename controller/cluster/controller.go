@@ -9,7 +9,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -99,7 +98,6 @@ func (r *Reconciler) SetupWithManager(m manager.Manager) error {
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &api.TalosCluster{}
 	if err := r.Client.Get(ctx, request.NamespacedName, cluster); err != nil {
-		r.Tenants.Forget(&api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: request.Namespace, Name: request.Name}})
 		if apierrors.IsNotFound(err) {
 			r.forget(request.NamespacedName)
 		}

@@ -42,7 +42,7 @@ func (t *turn) trust(ctx context.Context) (metav1.Condition, error) {
 	slices.Sort(hosts)
 	hosts = slices.Compact(hosts)
 	for _, host := range hosts {
-		if err := greet(ctx, host, roots); err != nil {
+		if err := t.greet(ctx, host, roots); err != nil {
 			return metav1.Condition{}, failed(t.mistrust(host, err))
 		}
 	}
@@ -68,14 +68,15 @@ func (t *turn) remedy() string {
 	return fmt.Sprintf("look at container minos-signer of Deployment %s and at port %d of Service %s", t.cluster.Name, hosted.TrustPort, t.cluster.Name)
 }
 
-// greet shakes hands with a signer and says nothing more.
-func greet(ctx context.Context, host string, roots *x509.CertPool) error {
-	dialer := tls.Dialer{Config: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: host}}
-	connection, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(hosted.TrustPort)))
+// greet shakes hands with a signer and says nothing more. The address is one that a tenant may have named.
+func (t *turn) greet(ctx context.Context, host string, roots *x509.CertPool) error {
+	raw, err := t.Tenants.Dial(ctx, net.JoinHostPort(host, strconv.Itoa(hosted.TrustPort)))
 	if err != nil {
 		return err
 	}
-	return connection.Close()
+	connection := tls.Client(raw, &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots, ServerName: host})
+	defer func() { _ = connection.Close() }() // nothing was said that could be lost
+	return connection.HandshakeContext(ctx)
 }
 
 // resolve finds the addresses of the endpoint. While a name does not resolve, those that the certificate has stay in it.

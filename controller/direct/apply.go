@@ -60,7 +60,9 @@ func (m *Machines) keep(ctx context.Context, of *api.NodePool, object *api.Talos
 
 // create makes one. Its name was decided before: whether an answer that is lost was a yes shows in the next list.
 func (m *Machines) create(ctx context.Context, wanted pool.Wanted, name, why string) error {
-	words, err := machine.Words{Machine: wanted.Pool.Spec.Machine, Image: wanted.Image, Cluster: string(wanted.Cluster.UID)}.Text()
+	words, err := machine.Words{
+		Machine: wanted.Pool.Spec.Machine, Image: wanted.Image, Services: wanted.Services, Cluster: string(wanted.Cluster.UID),
+	}.Text()
 	if err != nil {
 		return err
 	}

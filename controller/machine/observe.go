@@ -23,7 +23,7 @@ const calling = 30 * time.Second
 // observe sees to the instance and looks at it, at the machine's own API and at its Node. An error is one of our own API server:
 // whatever others do is a fact.
 func (s *scope) observe(ctx context.Context) (machines.Facts, error) {
-	var facts machines.Facts
+	facts := machines.Facts{Unproven: s.words.Services && s.moment(machines.AnnotationJoined).IsZero()}
 	if s.cluster == nil {
 		facts.Instance.Reason, facts.Instance.Message = api.ReasonNotFound, fmt.Sprintf("cluster %s does not exist", s.machine.Spec.ClusterName)
 		s.after = again

@@ -99,7 +99,7 @@ func (p *pools) Reconcile(ctx context.Context, object *api.NodePool) (reconcile.
 	w := p.world
 	w.mutex.Lock()
 	wanted := pool.Wanted{
-		Cluster: w.cluster, Pool: object, Replicas: *object.Spec.Replicas, Revision: w.revision, Rolls: w.rolls, Image: w.image,
+		Cluster: w.cluster, Pool: object, Replicas: *object.Spec.Replicas, Revision: w.revision, Rolls: w.rolls, Image: w.image, Services: w.options.services,
 		Budget: plan.Budget{Surge: intstr.FromInt(w.options.surge), Unavailable: intstr.FromInt(w.options.unavailable)},
 	}
 	w.mutex.Unlock()

@@ -102,6 +102,9 @@ type Words struct {
 	Machine api.Machine `json:"machine"`
 	// Image is what it boots.
 	Image backend.Image `json:"image"`
+	// Services says that the image has services, without which the machine does not count as one that works. It is for us, and does
+	// not stand in what older operators wrote.
+	Services bool `json:"services,omitempty"`
 	// Cluster is the identity of the cluster, for when it is gone.
 	Cluster string `json:"cluster"`
 }

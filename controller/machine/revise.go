@@ -88,5 +88,5 @@ func refusal(err error, configuration []byte) string {
 		text = strings.ReplaceAll(text, secret, redact.Mark)
 	}
 	text, _ = (&redact.Redactor{}).Text(nil, strings.Join(strings.Fields(text), " "))
-	return text[:min(len(text), longestRefusal)]
+	return strings.ToValidUTF8(text[:min(len(text), longestRefusal)], "")
 }

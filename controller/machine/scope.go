@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -161,9 +162,8 @@ func (s *scope) tell(ctx context.Context) error {
 // set sets a condition.
 func (s *scope) set(condition metav1.Condition) {
 	condition.ObservedGeneration, condition.LastTransitionTime = s.machine.Generation, metav1.Time{}
-	if len(condition.Message) > longest {
-		condition.Message = condition.Message[:longest]
-	}
+	// Half a letter would be stored as another one, and then differ from what is said the next time.
+	condition.Message = strings.ToValidUTF8(condition.Message[:min(len(condition.Message), longest)], "")
 	meta.SetStatusCondition(&s.machine.Status.Conditions, condition)
 }
 

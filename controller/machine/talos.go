@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ func (s *scope) askTalos(ctx context.Context) machines.Talos {
 	}
 	identity, err := material.Identity(ctx, s.Secrets, s.cluster)
 	if err != nil {
-		return machines.Talos{} // nobody was asked
+		return machines.Talos{Problem: plain(err)} // nobody was asked
 	}
 	err = s.ask(ctx, identity, &found)
 	if found.Answers {
@@ -67,9 +68,12 @@ func reach(ctx context.Context, address string) error {
 	return connection.Close()
 }
 
+// ourEnd is this end of a connection in an error, with a port that is another one each time.
+var ourEnd = regexp.MustCompile(`\S+:\d+->`)
+
 // plain is an error in one line without what changes each time: a status that changes is written.
 func plain(err error) string {
-	text := err.Error()
+	text := ourEnd.ReplaceAllString(err.Error(), "")
 	if _, end, found := strings.Cut(text, "desc = "); found {
 		text = end
 	}

@@ -71,6 +71,7 @@ func TestMachines(t *testing.T) {
 		"dies":                        testDies,
 		"rolls":                       testRolls,
 		"never joins":                 testNeverJoins,
+		"unproven":                    testUnproven,
 		"is revised live":             testIsRevisedLive,
 		"is refused live":             testIsRefusedLive,
 		"steady state writes nothing": testSteadyStateWritesNothing,
@@ -124,6 +125,7 @@ type options struct {
 	grace        time.Duration
 	reportOnly   bool
 	withoutNodes bool
+	services     bool // the image has some
 }
 
 // newWorld declares a cluster, a location and a pool. No operator runs yet.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/plan/machines"
 	"minos.dev/minos/plan/names"
 	"minos.dev/minos/plan/virtual"
 )
@@ -40,17 +41,23 @@ func (r *Reconciler) inventory(ctx context.Context, pool *api.NodePool) (found o
 	if found.trusts, err = r.trustsOf(ctx, pool); err != nil {
 		return found, err
 	}
+	found.revisions, found.copies, err = r.revisionsOf(ctx, pool)
+	return found, err
+}
+
+// revisionsOf lists the Secrets with revisions of a pool's configuration, and the copies that others made of them.
+func (r *Reconciler) revisionsOf(ctx context.Context, pool *api.NodePool) (revisions, copies []client.Object, err error) {
 	secrets, err := r.secretsOf(ctx, pool)
 	for _, secret := range secrets {
 		switch {
 		case secret.GetLabels()[names.LabelPurpose] != names.PurposeConfiguration:
 		case strings.HasSuffix(secret.GetName(), copySuffix):
-			found.copies = append(found.copies, secret)
+			copies = append(copies, secret)
 		case metav1.IsControlledBy(secret, pool):
-			found.revisions = append(found.revisions, secret)
+			revisions = append(revisions, secret)
 		}
 	}
-	return found, err
+	return revisions, copies, err
 }
 
 // objects lists the objects of a kind that have the pool's labels.
@@ -119,6 +126,27 @@ func (t *turn) clean(ctx context.Context) error {
 		suffixed = append(suffixed, name+copySuffix)
 	}
 	return t.deleteAll(ctx, append(unused, named(has.copies, suffixed)...))
+}
+
+// cleanDirect removes revisions that no machine of Minos's own refers to any more. What a cache says is asked of the API server itself
+// before anything is removed; a revision that is wanted again after that is made again, as if it had never been.
+func (t *turn) cleanDirect(ctx context.Context) error {
+	revisions, _, err := t.revisionsOf(ctx, t.pool)
+	if err != nil {
+		return err
+	}
+	unused := without(revisions, t.wanted.Revision)
+	for _, reader := range []client.Reader{t.Client, t.fresh()} {
+		if len(unused) == 0 {
+			return nil
+		}
+		all := &api.TalosMachineList{}
+		if err := reader.List(ctx, all, client.InNamespace(t.pool.Namespace)); err != nil { // also those that lost their labels
+			return fmt.Errorf("list the machines that refer to revisions: %w", err)
+		}
+		unused = named(unused, machines.UnusedRevisions(namesOf(unused), all.Items))
+	}
+	return t.deleteAll(ctx, unused)
 }
 
 // deleteAll removes objects that were looked at.

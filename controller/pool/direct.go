@@ -42,8 +42,9 @@ type Wanted struct {
 	Rolls string
 	// Configuration is what the Secret holds.
 	Configuration []byte
-	// Image is what new machines boot.
-	Image backend.Image
+	// Image is what new machines boot, and Services says that it has services which must run before a machine works.
+	Image    backend.Image
+	Services bool
 	// Budget is what a roll-out may disturb.
 	Budget plan.Budget
 }

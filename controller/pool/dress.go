@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	plan "minos.dev/minos/plan/pool"
 	"minos.dev/minos/plan/virtual"
@@ -23,9 +22,7 @@ func (t *turn) dress(ctx context.Context) (*plan.Refusal, error) {
 	for _, one := range t.live.Dressings(t.configured.Labels) {
 		if err := t.label(ctx, one); err != nil {
 			t.next = again
-			if t.seen != nil {
-				t.seen.Notes = append(t.seen.Notes, fmt.Sprintf("Node %s could not be given its labels: %s", one.Node, err.Error()))
-			}
+			t.note(fmt.Sprintf("Node %s could not be given its labels: %s", one.Node, err.Error()))
 			return nil, nil // the others are of the same cluster
 		}
 		if err := t.noteLabels(ctx, one); err != nil {
@@ -55,5 +52,5 @@ func (t *turn) noteLabels(ctx context.Context, one virtual.Dressing) error {
 	machine.SetNamespace(t.pool.Namespace)
 	machine.SetName(one.Machine)
 	patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{virtual.AnnotationLabels: given}}}
-	return wrap(client.IgnoreNotFound(t.merge(ctx, machine, patch)), "note the labels of Machine %s", one.Machine)
+	return wrap(t.merge(ctx, machine, patch), "note the labels of Machine %s", one.Machine)
 }

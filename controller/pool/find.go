@@ -45,7 +45,9 @@ func (t *turn) findCluster(ctx context.Context) (*plan.Refusal, error) {
 	if held {
 		t.held = fmt.Sprintf("; kubelets stay at %s until the API server runs %s", kubelet, found.Spec.KubernetesVersion)
 	}
-	t.cluster.Spec.KubernetesVersion = kubelet
+	if refusal := t.settle(kubelet); refusal != nil {
+		return refusal, nil
+	}
 	if !meta.IsStatusConditionTrue(t.pool.Status.Conditions, api.ConditionClusterReady) {
 		// Or else it would say that the cluster is waited for while something else is.
 		t.say(metav1.Condition{
@@ -54,6 +56,20 @@ func (t *turn) findCluster(ctx context.Context) (*plan.Refusal, error) {
 		})
 	}
 	return nil, nil
+}
+
+// settle takes over the versions that the pool's machines get. It refuses where there are none to go on with.
+func (t *turn) settle(kubelet api.KubernetesVersion) *plan.Refusal {
+	settled := plan.Settle(t.cluster, kubelet, t.pool)
+	if settled.Talos == "" {
+		return settled.Refusal
+	}
+	t.unsettled = settled.Refusal
+	if settled.Doubt != "" {
+		t.held += "; " + settled.Doubt
+	}
+	t.cluster.Spec.TalosVersion, t.cluster.Spec.KubernetesVersion = settled.Talos, settled.Kubernetes
+	return nil
 }
 
 // because is what a cluster says of why it is not ready.
@@ -69,17 +85,9 @@ func because(cluster *api.TalosCluster) string {
 func (t *turn) findLocation(ctx context.Context) (*plan.Refusal, error) {
 	reference := t.pool.Spec.LocationRef
 	at := plan.Placement{}
-	object, spec, conditions := place(reference.Kind)
-	key := client.ObjectKey{Name: string(reference.Name)}
-	if reference.Kind == api.KindLocation {
-		key.Namespace = t.pool.Namespace
-	}
-	err := t.Client.Get(ctx, key, object)
-	if client.IgnoreNotFound(err) != nil {
-		return nil, fmt.Errorf("read %s %s: %w", reference.Kind, reference.Name, err)
-	}
-	if err == nil {
-		at.Spec, at.Conditions = spec, *conditions
+	var err error
+	if at.Spec, at.Conditions, err = t.place(ctx, t.pool); err != nil {
+		return nil, err
 	}
 	t.location = at.Spec
 	namespace := &corev1.Namespace{}
@@ -101,14 +109,22 @@ func (t *turn) findLocation(ctx context.Context) (*plan.Refusal, error) {
 	return nil, nil
 }
 
-// place is an empty object of one of the two kinds of places, with what matters of it.
-func place(kind api.LocationKind) (client.Object, *api.LocationSpec, *[]metav1.Condition) {
-	if kind == api.KindClusterLocation {
+// place reads the place that a pool names, of one of the two kinds. One that does not exist is nil.
+func (r *Reconciler) place(ctx context.Context, of *api.NodePool) (spec *api.LocationSpec, conditions []metav1.Condition, err error) {
+	reference := of.Spec.LocationRef
+	if reference.Kind == api.KindClusterLocation {
 		found := &api.ClusterLocation{}
-		return found, &found.Spec, &found.Status.Conditions
+		err = r.Client.Get(ctx, client.ObjectKey{Name: string(reference.Name)}, found)
+		spec, conditions = &found.Spec, found.Status.Conditions
+	} else {
+		found := &api.Location{}
+		err = r.Client.Get(ctx, client.ObjectKey{Namespace: of.Namespace, Name: string(reference.Name)}, found)
+		spec, conditions = &found.Spec, found.Status.Conditions
 	}
-	found := &api.Location{}
-	return found, &found.Spec, &found.Status.Conditions
+	if err != nil {
+		return nil, nil, wrap(client.IgnoreNotFound(err), "read %s %s", reference.Kind, reference.Name)
+	}
+	return spec, conditions, nil
 }
 
 // placed says what the place grants. A pool that has machines goes on with those; one without makes none where none is granted.

@@ -91,10 +91,11 @@ func (t *turn) make(ctx context.Context) (*plan.Refusal, error) {
 		return plan.Refuse(api.ReasonInvalid, "%s machines are not supported here: this operator has no backend for them", t.pool.Spec.Machine.Member()), nil
 	}
 	seen, err := t.Direct.Reconcile(ctx, t.wanted)
-	if err == nil {
-		t.seen = &seen
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	t.seen = &seen
+	return nil, t.cleanDirect(ctx)
 }
 
 // makeVirtual has them made by Cluster API.

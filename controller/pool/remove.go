@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -121,8 +120,8 @@ func (t *turn) release(ctx context.Context) error {
 		if _, done := machine.GetAnnotations()[excluded[0]]; done {
 			continue
 		}
-		patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"",%q:""}}}`, excluded[0], excluded[1])
-		if err := t.Client.Patch(ctx, machine.DeepCopy(), client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
+		patch := map[string]any{"metadata": map[string]any{"annotations": map[string]any{excluded[0]: "", excluded[1]: ""}}}
+		if err := t.merge(ctx, machine.DeepCopy(), patch); err != nil {
 			return fmt.Errorf("let Machine %s go: %w", machine.GetName(), err)
 		}
 	}
@@ -172,8 +171,8 @@ func (t *turn) orphans(ctx context.Context) error {
 		if err := t.delete(ctx, &held[at]); err != nil {
 			return err
 		}
-		err := t.Client.Patch(ctx, held[at].DeepCopy(), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
-		if client.IgnoreNotFound(err) != nil {
+		patch := map[string]any{"metadata": map[string]any{"finalizers": nil}}
+		if err := t.merge(ctx, held[at].DeepCopy(), patch); err != nil {
 			return fmt.Errorf("let %s %s go: %w", held[at].GetKind(), held[at].GetName(), err)
 		}
 	}

@@ -60,6 +60,10 @@ func (t *turn) join(ctx context.Context) (*plan.Refusal, error) {
 		TalosCAs: identity.Accepted(pki.PartTalosCA), KubernetesCAs: identity.Accepted(pki.PartKubernetesCA),
 		ServiceAccountKeys: identity.Accepted(pki.PartServiceAccount),
 	}}
+	if t.unsettled != nil {
+		t.say(t.unsettled.Condition(api.ConditionClusterReady))
+		return nil, nil
+	}
 	if words := because(t.cluster); words != "" {
 		// Machines that have all they need are made all the same: they join when the cluster answers.
 		t.say(plan.Refuse(api.ReasonWaiting, "TalosCluster %s is not ready%s", t.cluster.Name, words).Condition(api.ConditionClusterReady))
@@ -187,6 +191,9 @@ func (t *turn) holds(secret *corev1.Secret) (bool, error) {
 // boot finds out what new machines of the pool boot.
 func (t *turn) boot() (err error) {
 	if t.image, err = plan.Image(t.cluster, t.pool, t.role); err != nil {
+		return err
+	}
+	if t.wanted.Services, err = plan.HasServices(t.role); err != nil {
 		return err
 	}
 	address, err := t.image.URL(image.Disk)

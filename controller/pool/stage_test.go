@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/controller/direct"
 	"minos.dev/minos/controller/index"
 	"minos.dev/minos/controller/pool"
 	"minos.dev/minos/controller/tenant"
@@ -244,6 +245,7 @@ func (s *stage) startReconciler() {
 	}
 	s.reconciler = &pool.Reconciler{
 		Client: manager.GetClient(), Tenants: tenant.New(manager.GetClient()), Events: manager.GetEventRecorder("minos"), Metrics: measured,
+		Direct: &direct.Machines{Client: manager.GetClient(), Truth: manager.GetAPIReader()},
 	}
 	if err := s.reconciler.SetupWithManager(manager); err != nil {
 		s.t.Fatal(err)

@@ -22,8 +22,9 @@ type turn struct {
 	pool *api.NodePool
 
 	// What is found out on the way.
-	cluster    *api.TalosCluster // with the version that kubelets may have
-	held       string            // why that is not the declared one
+	cluster    *api.TalosCluster // with the versions that machines get
+	held       string            // why the kubelets' is not the declared one, and what is doubtful
+	unsettled  *plan.Refusal     // why machines stay at versions that are not wanted any more
 	location   *api.LocationSpec
 	fleet      *fleet.Fleet
 	role       *api.NodeRole

@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -179,13 +178,8 @@ func (r *Reconciler) siblings(ctx context.Context, object client.Object) []recon
 
 // shared says whether the place of a pool is one in which pools take from each other. One that cannot be read may be.
 func (r *Reconciler) shared(ctx context.Context, pool *api.NodePool) bool {
-	object, spec, _ := place(pool.Spec.LocationRef.Kind)
-	key := client.ObjectKey{Name: string(pool.Spec.LocationRef.Name)}
-	if pool.Spec.LocationRef.Kind == api.KindLocation {
-		key.Namespace = pool.Namespace
-	}
-	err := r.Client.Get(ctx, key, object)
-	return err != nil && !apierrors.IsNotFound(err) || plan.IsShared(spec)
+	spec, _, err := r.place(ctx, pool)
+	return err != nil || plan.IsShared(spec)
 }
 
 // silenced says whether somebody else took away what a pool says: it would say nothing until something else happens.

@@ -34,7 +34,7 @@ const patience = 10 * time.Second
 type Clients struct {
 	// Secrets reads the management cluster's Secrets.
 	Secrets client.Reader
-	// Refused are the networks to which no kubeconfig may lead.
+	// Refused are the networks to which nothing that a tenant names may lead.
 	Refused []netip.Prefix
 
 	mutex sync.Mutex

@@ -19,7 +19,10 @@ import (
 	"minos.dev/minos/sim/kubetest"
 )
 
-func TestMain(m *testing.M) { kubetest.Main(m) }
+func TestMain(m *testing.M) {
+	outside = newProxy()
+	kubetest.Main(m)
+}
 
 // external is a cluster whose kubeconfig is in a Secret.
 func external(namespace string) *api.TalosCluster {

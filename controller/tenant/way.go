@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"syscall"
 	"time"
 
@@ -19,9 +20,11 @@ import (
 
 // guarded is a way to an API server that a tenant has named. It leads to no refused network, whatever a name resolves to, and what
 // does not answer as an API server does is not heard: whoever may write a kubeconfig could otherwise ask for anything that only
-// the operator reaches, and read the answer in a condition.
+// the operator reaches, and read the answer in a condition. It goes through no proxy, also not the one of the operator's own
+// environment: that would dial in its place, and reach what it may not.
 func guarded(config *rest.Config, refused []netip.Prefix) (*rest.Config, error) {
 	config.Dial = dial(refused)
+	config.Proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return careful{next} })
 	made, err := rest.HTTPClientFor(config)
 	if err != nil {
@@ -37,6 +40,11 @@ func guarded(config *rest.Config, refused []netip.Prefix) (*rest.Config, error) 
 	}, nil
 }
 
+// Dial connects to an address that a tenant has named, but not to refused networks.
+func (c *Clients) Dial(ctx context.Context, address string) (net.Conn, error) {
+	return dial(c.Refused)(ctx, "tcp", address)
+}
+
 // dial connects, but not to refused networks. The address is looked at that is dialled, after its name was resolved.
 func dial(refused []netip.Prefix) func(ctx context.Context, network, address string) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: patience, KeepAlive: 30 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
@@ -47,7 +55,7 @@ func dial(refused []netip.Prefix) func(ctx context.Context, network, address str
 		at := found.Addr().WithZone("").Unmap()
 		for _, network := range refused {
 			if network.Contains(at) {
-				return fmt.Errorf("%s is in %s, where no kubeconfig may lead: give an address that others reach the API server at", at, network)
+				return fmt.Errorf("%s is in %s, where no cluster may lead: give an address that others reach it at", at, network)
 			}
 		}
 		return nil

@@ -50,7 +50,7 @@ func TestWay(t *testing.T) {
 		"what looks like a Status": {answer(http.StatusInternalServerError, `{"kind":"Status","message":"hush"}`), "", "an error on the server"},
 		"a way elsewhere":          {answer(http.StatusFound, "hush"), "", "answers with code 302 and sends elsewhere"},
 		"a way elsewhere for good": {answer(http.StatusPermanentRedirect, "hush"), "", "answers with code 308 and sends elsewhere"},
-		"a refused network":        {answer(http.StatusOK, "hush"), "127.0.0.0/8", "127.0.0.1 is in 127.0.0.0/8, where no kubeconfig may lead"},
+		"a refused network":        {answer(http.StatusOK, "hush"), "127.0.0.0/8", "127.0.0.1 is in 127.0.0.0/8, where no cluster may lead"},
 		"another network":          {answer(http.StatusForbidden, status), "169.254.0.0/16", "namespaces is forbidden"},
 	} {
 		server := httptest.NewServer(test.answer)
@@ -82,7 +82,7 @@ func TestWayOfOthers(t *testing.T) {
 	if err := c.Create(t.Context(), secret); err != nil {
 		t.Fatal(err)
 	}
-	for refused, want := range map[string]string{"169.254.0.0/16": "", "127.0.0.0/8": "where no kubeconfig may lead"} {
+	for refused, want := range map[string]string{"169.254.0.0/16": "", "127.0.0.0/8": "where no cluster may lead"} {
 		clients := tenant.New(c)
 		clients.Refused = []netip.Prefix{netip.MustParsePrefix(refused)}
 		config, err := clients.Config(t.Context(), external(namespace))

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/plan/machines"
 )
 
 // A Severity says whether somebody has to act.
@@ -58,8 +59,8 @@ type Seen struct {
 // How long things may take before nobody should wait any more.
 const (
 	patience        = 15 * time.Minute
-	firstLook       = time.Minute      // for the operator to see a new object
-	startup         = 20 * time.Minute // for a machine, where its pool says nothing else
+	firstLook       = time.Minute                           // for the operator to see a new object
+	startup         = machines.DefaultStartup * time.Second // for a machine, where its pool says nothing else
 	removalPatience = 20 * time.Minute
 )
 

@@ -37,6 +37,7 @@ func TestMachineNames(t *testing.T) {
 		"db-x7f2p-abcde": false, "db-x7f2p-abcde.tenants.svc.cluster.local": false, "web": false, "web.tenants.svc.cluster.local": false,
 		"db-1.web-1.example.com": false, "website-1": false, "webs-1.example.com": false, "web-api.tenants.svc": false, "10.0.0.5": false,
 		"*.example.com": false, "web-*.example.com": false,
+		"web-gpu-x7f2p-abcde": true, // of a pool web-gpu too: names do not tell them apart
 	} {
 		for asked, subject := range map[string]policy.Asked{"a name": {Names: []string{name}}, "the common name": {CommonName: name}} {
 			_, refusal := policy.Judge(own, policy.Refuse, read.Rules, subject)

@@ -110,7 +110,9 @@ const labels = 10
 
 // machineNames are the patterns of what the machines of a pool may be called: the pool's name and more, alone and in any domain. The
 // network in which a virtual machine boots gives it a domain that nobody here knows: that of its namespace, or one of its host's. A
-// star stands for one label, so that there is a pattern for each depth; the first label of another pool's machine fits none.
+// star stands for any part of one label, so that there is a pattern for each depth. The first label of another pool's machine fits
+// none, unless that pool's name begins with this one's and a hyphen: Cluster API chooses how names go on, and a star is all that
+// signers of every release understand.
 func machineNames(pool *api.NodePool) []string {
 	all := []string{pool.Name + "-*"}
 	for range labels {

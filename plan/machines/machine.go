@@ -78,7 +78,7 @@ func moment(object metav1.Object, annotation string) time.Time {
 }
 
 // isAvailable says whether a machine does its work. What only its Talos API could tell may be unknown: an API that cannot be
-// reached from here is no reason to replace a machine that works.
+// reached from here is no reason to replace a machine that works. Where that has to be seen first, the step says no.
 func isAvailable(conditions []metav1.Condition) bool {
 	for _, step := range api.TalosMachineReady {
 		condition := meta.FindStatusCondition(conditions, step)

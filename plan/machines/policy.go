@@ -28,13 +28,13 @@ type Policy struct {
 	Keep bool
 }
 
-// The defaults of health and roll-out.
+// The defaults of health and roll-out, whoever looks after the machines; times are in seconds.
 const (
-	defaultStartup   = 1200
-	defaultNotReady  = 600
-	defaultSilent    = 300
-	defaultUnhealthy = "40%"
-	defaultDrain     = 600
+	DefaultStartup   = 1200  // DefaultStartup is how long a machine may take to join.
+	DefaultNotReady  = 600   // DefaultNotReady is how long its Node may be not ready,
+	DefaultSilent    = 300   // DefaultSilent how long silent.
+	DefaultUnhealthy = "40%" // DefaultUnhealthy is how many may have failed before none is replaced.
+	DefaultDrain     = 600   // DefaultDrain is how long pods are given to leave.
 )
 
 // Limits are how many machines of which revision are wanted, and what a roll-out may disturb, as a number or a share.
@@ -56,10 +56,10 @@ func PolicyOf(pool *api.NodePool, limits Limits) Policy {
 	if pool.Spec.Health != nil {
 		health = *pool.Spec.Health
 	}
-	p.Startup = seconds(health.StartupTimeoutSeconds, defaultStartup)
-	p.NotReady = seconds(health.NotReadyTimeoutSeconds, defaultNotReady)
-	p.Silent = seconds(health.UnknownTimeoutSeconds, defaultSilent)
-	p.Unhealthy = budget(orElse(health.MaxUnhealthy, intstr.FromString(defaultUnhealthy)), desired)
+	p.Startup = seconds(health.StartupTimeoutSeconds, DefaultStartup)
+	p.NotReady = seconds(health.NotReadyTimeoutSeconds, DefaultNotReady)
+	p.Silent = seconds(health.UnknownTimeoutSeconds, DefaultSilent)
+	p.Unhealthy = budget(orElse(health.MaxUnhealthy, intstr.FromString(DefaultUnhealthy)), desired)
 	p.Keep = health.Failed == api.FailedKeep || health.Failed == "" && pool.Spec.Machine.Metal != nil
 	return p
 }
@@ -74,7 +74,7 @@ func DrainTimeout(cluster *api.TalosCluster, pool *api.NodePool) time.Duration {
 	if pool != nil && pool.Spec.Rollout != nil && pool.Spec.Rollout.DrainTimeoutSeconds != nil {
 		said = pool.Spec.Rollout.DrainTimeoutSeconds
 	}
-	return seconds(said, defaultDrain)
+	return seconds(said, DefaultDrain)
 }
 
 // orElse is a value or its default.

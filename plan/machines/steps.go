@@ -3,6 +3,7 @@
 package machines
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -17,6 +18,9 @@ type Facts struct {
 	Instance Instance
 	Talos    Talos
 	Node     Node
+	// Unproven says that the image has services and that the machine never did its work: a Node that is Ready does not show that its
+	// boot will end.
+	Unproven bool
 }
 
 // An Instance is what the place says.
@@ -192,14 +196,29 @@ func networkReady(f Facts, _ metav1.Condition) *metav1.Condition {
 // servicesRunning: a service that waits for ever keeps the boot from ending, and then Talos reboots.
 func servicesRunning(f Facts, known metav1.Condition) *metav1.Condition {
 	switch t := f.Talos; {
-	case !t.Answers && f.Node.Found && t.Asked && !isReached(known):
-		return unclear(api.ReasonUnreadable, "the Talos API does not answer, so that services cannot be seen")
 	case !t.Answers:
-		return nil
+		return servicesUnseen(f, known)
 	case len(t.Waiting) > 0:
 		return no(api.ReasonProgressing, "%s", strings.Join(t.Waiting, "; "))
 	case !t.Booted:
 		return no(api.ReasonProgressing, "the boot is not complete: Talos is %s", t.Stage)
 	}
 	return yes("every service runs")
+}
+
+// servicesUnseen is the same where Talos does not answer. Services that were seen to run are not doubted because an answer is missing,
+// and those that were not are not believed to; what nobody has seen yet does not run.
+func servicesUnseen(f Facts, known metav1.Condition) *metav1.Condition {
+	switch {
+	case isReached(known) || !f.Node.Found:
+		return nil
+	case f.Unproven && known.Status == metav1.ConditionFalse:
+		return nil
+	case f.Unproven:
+		return no(api.ReasonProgressing, "nobody has seen yet whether the services of the image run: %s; if it stays so, look whether the Talos API can be reached from here",
+			cmp.Or(f.Talos.Problem, "the Talos API was not asked"))
+	case f.Talos.Asked:
+		return unclear(api.ReasonUnreadable, "the Talos API does not answer, so that services cannot be seen")
+	}
+	return nil
 }

@@ -3,6 +3,7 @@
 package machines
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -80,14 +81,28 @@ func TestSteps(t *testing.T) {
 			facts: Facts{Instance: runs, Talos: silent, Node: node},
 			want:  "TTUTTTU Unreadable CertificateIssued: the Node is there, but the Talos API at 192.0.2.1 does not answer: connection refused; look whether it can be reached from here",
 		},
-		"one answer is missing":       {before: reached(), facts: Facts{Instance: runs, Talos: silent, Node: node}, want: "TTTTTTT"},
-		"the place cannot say":        {before: reached(), facts: Facts{Instance: Instance{Reason: api.ReasonProgressing, Message: "try later"}, Node: node}, want: "TTTTTTT"},
-		"the cluster cannot say":      {before: reached(api.ConditionNetworkReady), facts: Facts{Instance: runs, Talos: booted}, want: "TTTTTFT Progressing NetworkReady: as it was"},
-		"the instance died":           {before: reached(), facts: Facts{Instance: Instance{Lost: "the host broke"}, Node: node}, want: "FTTTTTT Failed InstanceReady: the host broke"},
-		"the instance is off":         {before: reached(), facts: Facts{Instance: Instance{Off: true}, Node: node}, want: "FTTTTTT Waiting InstanceReady: the instance is switched off: switch it on, or delete the machine"},
-		"the Node is silent":          {before: reached(), facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1", Found: true, Ready: metav1.ConditionUnknown, Message: "no lease"}}, want: "TTTTTUT Unreadable NetworkReady: Node w-1 says nothing: no lease"},
-		"the Node was deleted":        {before: reached(), facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1"}}, want: "TTTTFTT NotFound NodeRegistered: Node w-1 was deleted: the kubelet makes it again when it restarts"},
-		"the Node is another machine": {facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1", Found: true, Foreign: "sim:///x"}}, want: "TTTTFUT Failed NodeRegistered: Node w-1 has provider ID sim:///x, which is another instance: delete that Node"},
+		"the machine has services that nobody has seen": {
+			facts: Facts{Instance: runs, Talos: silent, Node: node, Unproven: true},
+			want:  "TTUTTTF Progressing ServicesRunning: nobody has seen yet whether the services of the image run: connection refused; if it stays so, look whether the Talos API can be reached from here",
+		},
+		"it has services, and nobody was asked": {
+			facts: Facts{Instance: runs, Node: node, Unproven: true},
+			want:  "TTUTTTF Progressing ServicesRunning: nobody has seen yet whether the services of the image run: the Talos API was not asked; if it stays so, look whether the Talos API can be reached from here",
+		},
+		"a service waited when it was last seen": {
+			before: reached(api.ConditionServicesRunning), facts: Facts{Instance: runs, Talos: silent, Node: node, Unproven: true},
+			want: "TTTTTTF Progressing ServicesRunning: as it was",
+		},
+		"its services run":                {facts: Facts{Instance: runs, Talos: booted, Node: node, Unproven: true}, want: "TTTTTTT"},
+		"its services ran when last seen": {before: reached(), facts: Facts{Instance: runs, Talos: silent, Node: node, Unproven: true}, want: "TTTTTTT"},
+		"one answer is missing":           {before: reached(), facts: Facts{Instance: runs, Talos: silent, Node: node}, want: "TTTTTTT"},
+		"the place cannot say":            {before: reached(), facts: Facts{Instance: Instance{Reason: api.ReasonProgressing, Message: "try later"}, Node: node}, want: "TTTTTTT"},
+		"the cluster cannot say":          {before: reached(api.ConditionNetworkReady), facts: Facts{Instance: runs, Talos: booted}, want: "TTTTTFT Progressing NetworkReady: as it was"},
+		"the instance died":               {before: reached(), facts: Facts{Instance: Instance{Lost: "the host broke"}, Node: node}, want: "FTTTTTT Failed InstanceReady: the host broke"},
+		"the instance is off":             {before: reached(), facts: Facts{Instance: Instance{Off: true}, Node: node}, want: "FTTTTTT Waiting InstanceReady: the instance is switched off: switch it on, or delete the machine"},
+		"the Node is silent":              {before: reached(), facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1", Found: true, Ready: metav1.ConditionUnknown, Message: "no lease"}}, want: "TTTTTUT Unreadable NetworkReady: Node w-1 says nothing: no lease"},
+		"the Node was deleted":            {before: reached(), facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1"}}, want: "TTTTFTT NotFound NodeRegistered: Node w-1 was deleted: the kubelet makes it again when it restarts"},
+		"the Node is another machine":     {facts: Facts{Instance: runs, Talos: booted, Node: Node{Asked: true, Name: "w-1", Found: true, Foreign: "sim:///x"}}, want: "TTTTFUT Failed NodeRegistered: Node w-1 has provider ID sim:///x, which is another instance: delete that Node"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -99,6 +114,24 @@ func TestSteps(t *testing.T) {
 				t.Errorf("the same facts give something else: %s", diff)
 			}
 		})
+	}
+}
+
+// TestUnproven wants a machine whose Node is Ready to count only after its services were seen, if its image has some: until then a boot
+// that never ends looks the same.
+func TestUnproven(t *testing.T) {
+	silent := Talos{Asked: true, Address: "192.0.2.1", Problem: "connection refused"}
+	node := Node{Asked: true, Name: "w-1", Found: true, Ready: metav1.ConditionTrue}
+	booted := Talos{Asked: true, Address: "192.0.2.1", Answers: true, Booted: true, Kubelet: true, Stage: "running"}
+	for _, unproven := range []bool{true, false} {
+		var conditions []metav1.Condition
+		available := func(talos Talos) bool {
+			conditions = Steps(conditions, Facts{Instance: Instance{Runs: true}, Talos: talos, Node: node, Unproven: unproven})
+			return isAvailable(conditions)
+		}
+		if got := []bool{available(Talos{}), available(silent), available(booted), available(silent), available(Talos{})}; !slices.Equal(got, []bool{!unproven, !unproven, true, true, true}) {
+			t.Errorf("unproven %t: it is available: %v", unproven, got)
+		}
 	}
 }
 

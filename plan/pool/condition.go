@@ -4,6 +4,7 @@ package pool
 
 import (
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -43,7 +44,7 @@ func Conditions(before, now []metav1.Condition, generation int64) []metav1.Condi
 	known := map[string]bool{}
 	for _, condition := range now {
 		condition.ObservedGeneration = generation
-		condition.Message = condition.Message[:min(len(condition.Message), longest)]
+		condition.Message = strings.ToValidUTF8(condition.Message[:min(len(condition.Message), longest)], "")
 		known[condition.Type] = true
 		whole = append(whole, condition)
 	}

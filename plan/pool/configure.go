@@ -5,9 +5,11 @@ package pool
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/talos/config"
+	"minos.dev/minos/talos/extension"
 	"minos.dev/minos/talos/fleet"
 	"minos.dev/minos/talos/image"
 )
@@ -72,4 +74,20 @@ func Image(cluster *api.TalosCluster, wanted *api.NodePool, role *api.NodeRole) 
 		named.Factory = string(images.Factory)
 	}
 	return image.For(role, named)
+}
+
+// HasServices says whether the machines of a role have extension services, for which their boot waits: those of its extensions, and
+// those that it configures. An extension that the catalogue does not know may have some.
+func HasServices(role *api.NodeRole) (bool, error) {
+	if len(role.Spec.Services) > 0 {
+		return true, nil
+	}
+	catalogue, err := extension.Load()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(role.Spec.Extensions, func(name string) bool {
+		found, known := catalogue.Find(name)
+		return !known || len(found.Services) > 0
+	}), nil
 }

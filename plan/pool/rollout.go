@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/plan/machines"
 )
 
 // A Budget is what a roll-out may disturb, with all defaults filled in.
@@ -18,13 +19,10 @@ type Budget struct {
 	DrainSeconds int32
 }
 
-// defaultDrain is how long pods are given where nobody says it, in seconds.
-const defaultDrain = 600
-
 // BudgetOf is what a roll-out of a pool may disturb: what the pool says, or the cluster, or the default. A role that a cluster may
 // have once only is taken away before it is made anew: two machines of it are never there at the same time.
 func BudgetOf(cluster *api.TalosCluster, pool *api.NodePool, role *api.NodeRole) Budget {
-	budget := Budget{Surge: intstr.FromInt32(1), DrainSeconds: defaultDrain}
+	budget := Budget{Surge: intstr.FromInt32(1), DrainSeconds: machines.DefaultDrain}
 	if pool.Spec.Machine.Metal != nil {
 		budget.Surge, budget.Unavailable = intstr.FromInt32(0), intstr.FromInt32(1)
 	}

@@ -194,6 +194,31 @@ func TestDown(t *testing.T) {
 	}
 }
 
+// TestUnsupported is a change to versions that do not go together: machines stay at theirs, and what else changes is done with those.
+func TestUnsupported(t *testing.T) {
+	const stay = "pool general: Talos v1.8.0 does not run Kubernetes v1.34.2: it runs 1.26 to 1.31; machines stay at Talos v1.13.9 and Kubernetes v1.34.2: " +
+		"set talosVersion and kubernetesVersion of TalosCluster shop to versions that go together"
+	for _, machine := range []string{virtualMachine, simulatedMachine} {
+		before := stateOf(t, machine)
+		before.Pool.Status.TalosVersion, before.Pool.Status.KubernetesVersion = "v1.13.9", "v1.34.2"
+		for name, test := range map[string]struct {
+			change change
+			want   []string
+		}{
+			"alone":           {change{cluster: "talosVersion: v1.8.0"}, []string{stay}},
+			"with a role too": {change{cluster: "talosVersion: v1.8.0", pool: "role: storage"}, []string{"3 machines of pool general will be replaced, 1 at a time: role changed", stay}},
+		} {
+			if diff := cmp.Diff(test.want, preview.For(before, test.change.apply(t, before)).Lines()); diff != "" {
+				t.Errorf("%s, %s: %s", name, machine, diff)
+			}
+		}
+		before.Cluster.Spec.TalosVersion = "v1.8.0" // which was refused then
+		if found := preview.For(before, change{pool: "health: {startupTimeoutSeconds: 99}"}.apply(t, before)); !found.IsEmpty() {
+			t.Errorf("another change: %q", found.Lines())
+		}
+	}
+}
+
 // TestHeld is a change while the API server has not followed the last one: what was to come anyway is not this change's doing.
 func TestHeld(t *testing.T) {
 	before := stateOf(t, virtualMachine)

@@ -109,11 +109,10 @@ func (s State) role() (*api.NodeRole, error) {
 	return whole.Role(s.Pool)
 }
 
-// now is a state with the kubelets that machines have: those of the API server as long as it has not followed.
+// now is a state with the versions that machines have: kubelets those of the API server as long as it has not followed.
 func (s State) now() State {
 	if kubelet, _, err := pool.Kubelet(s.Cluster); err == nil {
-		s.Cluster = s.Cluster.DeepCopy()
-		s.Cluster.Spec.KubernetesVersion = kubelet
+		return s.settled(kubelet)
 	}
 	return s
 }
@@ -122,9 +121,19 @@ func (s State) now() State {
 // this change's doing.
 func (s State) ahead(before State) State {
 	if s.Cluster.Spec.KubernetesVersion != before.Cluster.Spec.KubernetesVersion {
-		return s
+		return s.settled(s.Cluster.Spec.KubernetesVersion)
 	}
 	return s.now()
+}
+
+// settled is a state with the versions that its machines get. Where there are none, nothing is foretold of them.
+func (s State) settled(kubelet api.KubernetesVersion) State {
+	s.Cluster = s.Cluster.DeepCopy()
+	if found := pool.Settle(s.Cluster, kubelet, s.Pool); found.Talos != "" {
+		s.Cluster.Spec.TalosVersion, kubelet = found.Talos, found.Kubernetes
+	}
+	s.Cluster.Spec.KubernetesVersion = kubelet
+	return s
 }
 
 // ControlPlane foretells the versions that a hosted control plane goes through when its cluster changes, and why it does not get
@@ -133,7 +142,10 @@ func ControlPlane(before, after *api.TalosCluster) (through []api.KubernetesVers
 	if after.Spec.ControlPlane.Kamaji == nil || before.Spec.KubernetesVersion == after.Spec.KubernetesVersion {
 		return nil, ""
 	}
-	runs := State{Cluster: before}.now().Cluster.Spec.KubernetesVersion
+	runs, _, err := pool.Kubelet(before)
+	if err != nil {
+		runs = before.Spec.KubernetesVersion
+	}
 	for range 100 { // no two releases are that far apart
 		next, why, err := hosted.Next(hosted.Versions{Asked: string(runs), Runs: string(runs), Wanted: after.Spec.KubernetesVersion})
 		if err != nil || next == runs {
@@ -158,5 +170,14 @@ func impossible(before, after State) []string {
 	if _, held := ControlPlane(before.Cluster, after.Cluster); held != "" {
 		return []string{fmt.Sprintf("kubernetesVersion of TalosCluster %s: %s", after.Cluster.Name, held)}
 	}
+	if found := pool.Settle(after.Cluster, after.Cluster.Spec.KubernetesVersion, after.Pool); found.Refusal != nil && brings(before, after) {
+		return []string{found.Refusal.Message}
+	}
 	return nil
+}
+
+// brings says whether a change brings a pool together with versions: either is new.
+func brings(before, after State) bool {
+	was, is := before.Cluster.Spec, after.Cluster.Spec
+	return before.Pool == nil || was.TalosVersion != is.TalosVersion || was.KubernetesVersion != is.KubernetesVersion
 }

@@ -3,6 +3,7 @@
 package virtual
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/talos/config"
 )
 
 // The annotations that the cluster autoscaler reads.
@@ -141,22 +143,13 @@ func (in Input) gpu() string {
 
 // nodeLabels are those that a Node of the pool will have, as far as the declarations say.
 func (in Input) nodeLabels() string {
-	found := map[string]string{roleLabel + string(in.Pool.Spec.Role): "", "kubernetes.io/arch": string(in.Pool.Spec.Architecture), "kubernetes.io/os": "linux"}
-	if found["kubernetes.io/arch"] == "" {
-		found["kubernetes.io/arch"] = string(api.AMD64)
-	}
+	architecture := string(cmp.Or(in.Pool.Spec.Architecture, api.AMD64))
+	found := map[string]string{roleLabel + string(in.Pool.Spec.Role): "", "kubernetes.io/arch": architecture, "kubernetes.io/os": "linux"}
 	if zone := in.Location.Place().Zone; zone != "" {
 		found["topology.kubernetes.io/zone"] = zone
 	}
-	maps.Copy(found, in.Role.Spec.Labels)
-	if in.Pool.Spec.Config != nil {
-		maps.Copy(found, in.Pool.Spec.Config.Labels)
-	}
-	var all []string
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		all = append(all, key+"="+found[key])
-	}
-	return strings.Join(all, ",")
+	maps.Copy(found, config.Labels(in.Role, in.Pool))
+	return labelText(found)
 }
 
 // nodeTaints are the same for taints. The pool's stand above the role's of the same key.

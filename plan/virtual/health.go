@@ -7,17 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/plan/machines"
 )
-
-// When a machine counts as failed, in seconds, where a pool says nothing.
-const (
-	defaultStartup  = 1200
-	defaultNotReady = 600
-	defaultUnknown  = 300
-)
-
-// defaultUnhealthy is how many machines may be unhealthy before none is replaced any more.
-var defaultUnhealthy = intstr.FromString("40%")
 
 // health says when a machine of the pool counts as failed, and that it is replaced then: unless so many have failed that
 // something else must be wrong.
@@ -31,10 +22,10 @@ func (in Input) health() *unstructured.Unstructured {
 		"clusterName": in.Cluster.Name,
 		"selector":    in.selector(),
 		"checks": fields{
-			"nodeStartupTimeoutSeconds": seconds(declared.StartupTimeoutSeconds, defaultStartup),
+			"nodeStartupTimeoutSeconds": seconds(declared.StartupTimeoutSeconds, machines.DefaultStartup),
 			"unhealthyNodeConditions": []any{
-				fields{"type": "Ready", "status": "False", "timeoutSeconds": seconds(declared.NotReadyTimeoutSeconds, defaultNotReady)},
-				fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": seconds(declared.UnknownTimeoutSeconds, defaultUnknown)},
+				fields{"type": "Ready", "status": "False", "timeoutSeconds": seconds(declared.NotReadyTimeoutSeconds, machines.DefaultNotReady)},
+				fields{"type": "Ready", "status": "Unknown", "timeoutSeconds": seconds(declared.UnknownTimeoutSeconds, machines.DefaultSilent)},
 			},
 		},
 		"remediation": fields{"triggerIf": fields{"unhealthyLessThanOrEqualTo": number(in.replaced(declared))}},
@@ -53,15 +44,15 @@ func (in Input) replaced(declared *api.Health) intstr.IntOrString {
 
 // unhealthy is how many machines of so many may be unhealthy before none is replaced. A share that rounds down to nothing for a
 // small pool is one machine: such a pool would never heal.
-func unhealthy(declared *api.Health, machines int32) intstr.IntOrString {
-	allowed := defaultUnhealthy
+func unhealthy(declared *api.Health, count int32) intstr.IntOrString {
+	allowed := intstr.FromString(machines.DefaultUnhealthy)
 	if declared.MaxUnhealthy != nil {
 		allowed = *declared.MaxUnhealthy
 	}
-	if allowed.Type == intstr.Int || allowed.StrVal == "0%" || machines == 0 {
+	if allowed.Type == intstr.Int || allowed.StrVal == "0%" || count == 0 {
 		return allowed
 	}
-	some, err := intstr.GetScaledValueFromIntOrPercent(&allowed, int(machines), false)
+	some, err := intstr.GetScaledValueFromIntOrPercent(&allowed, int(count), false)
 	if err == nil && some == 0 {
 		return intstr.FromInt32(1)
 	}
