@@ -10,10 +10,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,39 +19,83 @@ import (
 	"minos.dev/minos/check/facts"
 	"minos.dev/minos/check/patch"
 	"minos.dev/minos/check/rule"
+	"minos.dev/minos/gather"
 )
 
-// mend applies the patches of findings that count, and shows what they change. It says whether anything was written.
-func (c *checking) mend(cmd *cobra.Command, all *facts.Facts, report *check.Report) (bool, error) {
-	changes, err := planned(all, report)
-	if err != nil {
-		return false, err
-	}
-	if len(changes) == 0 {
-		say(cmd, "there is nothing that can be mended by machine")
-		return false, nil
-	}
-	for _, change := range changes {
-		if _, err := io.WriteString(cmd.OutOrStdout(), change.Diff()); err != nil {
-			return false, err
+// mostRounds is how often a folder is mended in one run. Two rounds are usual where one patch makes room for another, as a new name
+// does that belongs elsewhere in an ordered list; a rule that its own patch does not satisfy must not keep the command running for ever.
+const mostRounds = 5
+
+// judgeMending mends what can be mended, and judges again until there is nothing more to mend. A nil report says that nothing is left to
+// report.
+func (c *checking) judgeMending(cmd *cobra.Command, options check.Options) (*check.Report, error) {
+	var written []string
+	for round := 0; ; round++ {
+		all, report, err := c.judge(cmd, options)
+		if err != nil {
+			return nil, err
+		}
+		changes, err := planned(all, report)
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) == 0 || round == mostRounds {
+			sayMended(cmd, len(written), len(changes))
+			return c.unlessDry(report), nil
+		}
+		for _, change := range changes {
+			if _, err := io.WriteString(cmd.OutOrStdout(), change.Diff()); err != nil {
+				return nil, err
+			}
+		}
+		if c.dryRun {
+			say(cmd, "%s would be mended", count(len(changes), "file"))
+			return nil, nil
+		}
+		if written, err = c.mend(cmd.Context(), changes, written); err != nil {
+			return nil, err
 		}
 	}
+}
+
+// unlessDry is the report, except in a dry run, which is about the changes alone.
+func (c *checking) unlessDry(report *check.Report) *check.Report {
 	if c.dryRun {
-		say(cmd, "%s would be mended", count(len(changes), "file"))
-		return false, nil
+		return nil
 	}
+	return report
+}
+
+// sayMended says how many files were mended, and whether any is left.
+func sayMended(cmd *cobra.Command, written, left int) {
+	switch {
+	case written == 0:
+		say(cmd, "there is nothing that can be mended by machine")
+	case left > 0:
+		say(cmd, "mended %s, and there is more to mend: run the command again", count(written, "file"))
+	default:
+		say(cmd, "mended %s", count(written, "file"))
+	}
+}
+
+// mend writes changes, and returns which files have been written by now.
+func (c *checking) mend(ctx context.Context, changes []*patch.Change, written []string) ([]string, error) {
 	if !c.force {
-		if err := committed(cmd.Context(), c.dir, changes); err != nil {
-			return false, Hint(err, "commit or stash first, or give --force; --dry-run shows the changes")
+		// What this run wrote is not committed, and what was there before is.
+		others := slices.DeleteFunc(slices.Clone(changes), func(change *patch.Change) bool { return slices.Contains(written, change.File) })
+		if err := committed(ctx, c.dir, others); err != nil {
+			return nil, Hint(err, "commit or stash first, or give --force; --dry-run shows the changes")
 		}
 	}
 	for _, change := range changes {
 		if err := c.write(change); err != nil {
-			return false, err
+			return nil, err
+		}
+		if !slices.Contains(written, change.File) {
+			written = append(written, change.File)
 		}
 	}
-	say(cmd, "mended %s", count(len(changes), "file"))
-	return true, nil
+	return written, nil
 }
 
 // planned are the changes that patches make, by file.
@@ -107,23 +149,18 @@ func (c *checking) write(change *patch.Change) error {
 
 // committed is an error if Git could not give back what is written over. What else is not committed is nobody's business here.
 func committed(ctx context.Context, dir string, changes []*patch.Change) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		dir = filepath.Dir(dir)
-	}
-	// Nothing that the repository names is executed: it may be somebody else's.
-	arguments := []string{"-C", dir, "--literal-pathspecs", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "status", "--porcelain", "--untracked-files=all", "--ignored=matching", "--"}
+	files := make([]string, 0, len(changes))
 	for _, change := range changes {
-		arguments = append(arguments, filepath.FromSlash(change.File))
+		files = append(files, filepath.FromSlash(change.File))
 	}
-	said, err := exec.CommandContext(ctx, "git", arguments...).Output()
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return errors.New("the folder is not in a Git repository, which could give back what is written over")
-	}
-	if changed, _, _ := strings.Cut(strings.TrimSpace(string(said)), "\n"); changed != "" {
-		return fmt.Errorf("there are changes that are not committed, such as %s", strings.TrimSpace(changed[min(2, len(changed)):]))
+	changed, err := gather.Uncommitted(ctx, dir, files)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("nobody could give back what is written over: %w", err)
+	case changed != "":
+		return fmt.Errorf("there are changes that are not committed, such as %s", changed)
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if options.Baseline, err = c.readBaseline(); err != nil {
 		return err
 	}
-	report, err := c.judge(cmd, options)
+	report, err := c.reported(cmd, options)
 	if err != nil || report == nil {
 		return err
 	}
@@ -41,27 +41,22 @@ func (c *checking) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// judge judges the folder, and with --fix once more after what could be mended was. A nil report says that nothing is left to report.
-func (c *checking) judge(cmd *cobra.Command, options check.Options) (*check.Report, error) {
+// reported is what there is to report: nil if that is nothing.
+func (c *checking) reported(cmd *cobra.Command, options check.Options) (*check.Report, error) {
+	if c.fix {
+		return c.judgeMending(cmd, options)
+	}
+	_, report, err := c.judge(cmd, options)
+	return report, err
+}
+
+// judge judges the folder.
+func (c *checking) judge(cmd *cobra.Command, options check.Options) (*facts.Facts, *check.Report, error) {
 	all, err := c.gather(cmd, options.Rules)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	report := check.Judge(all, options)
-	if !c.fix {
-		return report, nil
-	}
-	mended, err := c.mend(cmd, all, report)
-	if err != nil || c.dryRun {
-		return nil, err
-	}
-	if mended {
-		if all, err = c.gather(cmd, options.Rules); err != nil {
-			return nil, err
-		}
-		report = check.Judge(all, options)
-	}
-	return report, nil
+	return all, check.Judge(all, options), nil
 }
 
 // gather reads the folder, and the state before if that is asked for.

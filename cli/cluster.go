@@ -4,8 +4,6 @@ package cli
 
 import (
 	"errors"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -168,11 +166,13 @@ func (o credentialOptions) put(cmd *cobra.Command, text []byte) (written bool, e
 		_, err := cmd.OutOrStdout().Write(text)
 		return false, err
 	}
-	if _, err := os.Lstat(path); err == nil && !*o.force {
-		return false, Hint(errors.New(path+" exists already, and nothing is written over it"), "give another name, or --force")
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return false, err
+	if *o.force {
+		err = replaceFile(path, text, modeSecret)
+	} else {
+		err = createFile(path, text, modeSecret)
 	}
-	err = replaceFile(path, text, modeSecret)
+	if errors.Is(err, errExists) {
+		err = Hint(err, "give another name, or --force")
+	}
 	return err == nil, err
 }

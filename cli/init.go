@@ -15,18 +15,21 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/cli/scaffold"
+	"minos.dev/minos/talos/pki"
 )
 
-// An initShell is what the command learns from the machine that it runs on.
+// An initShell is what the command has from the machine that it runs on: its clock, its keyboard, and new secrets.
 type initShell struct {
 	now      func() time.Time
 	terminal func(io.Reader) bool // whether somebody can be asked
+	bundle   func(api.TalosVersion, time.Time) (*pki.Secrets, error)
 }
 
 // newInit returns the command that makes a folder for a new cluster.
 func newInit(v Version) *cobra.Command {
-	return newInitIn(initShell{now: time.Now, terminal: isTerminal}, v)
+	return newInitIn(initShell{now: time.Now, terminal: isTerminal, bundle: newBundle}, v)
 }
 
 // isTerminal says whether a person types what is read.
@@ -145,7 +148,7 @@ func (s initShell) answers(cmd *cobra.Command, facts scaffold.Facts, yes bool) (
 	return scaffold.Fill(facts, answered, scaffold.Presets)
 }
 
-// start makes everything that is written later.
+// start makes everything that is written later, except for the secrets: they take a while, and a dry run does not need them.
 func (s initShell) start(cmd *cobra.Command, target *target, v Version, yes bool) (*madeFolder, error) {
 	answers, err := s.answers(cmd, s.facts(target, v), yes)
 	if err != nil {
@@ -155,6 +158,6 @@ func (s initShell) start(cmd *cobra.Command, target *target, v Version, yes bool
 	if err != nil {
 		return nil, err
 	}
-	secrets, err := prepareSecrets(&answers)
+	secrets, err := s.secrets(&answers)
 	return &madeFolder{target: target, answers: answers, files: files, secrets: secrets}, err
 }

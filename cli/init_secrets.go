@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,19 +16,19 @@ import (
 	"minos.dev/minos/talos/pki"
 )
 
-// newSecretsOf is the secrets of a cluster to be, in clear, and for whom they will be encrypted.
+// newSecretsOf is the secrets of a cluster to be, and for whom they will be encrypted.
 type newSecretsOf struct {
 	file       string
-	secrets    *pki.Secrets
-	text       []byte
+	talos      api.TalosVersion
+	bundle     func(api.TalosVersion, time.Time) (*pki.Secrets, error)
 	recipients []string // none if a key has to be made first
 	readable   bool     // by a key of whoever runs this
 	key        string   // the file with a key that was made
 }
 
-// prepareSecrets makes the secrets of a cluster, and finds for whom to encrypt them: those that were named, or else the
-// owners of the keys that sops would find. A hosted cluster has none here.
-func prepareSecrets(answers *scaffold.Answers) (*newSecretsOf, error) {
+// secrets finds for whom to encrypt the secrets of a cluster: those that were named, or else the owners of the keys that sops would find.
+// A hosted cluster has none here.
+func (s initShell) secrets(answers *scaffold.Answers) (*newSecretsOf, error) {
 	if answers.BundleFile() == "" {
 		return nil, nil
 	}
@@ -37,31 +36,30 @@ func prepareSecrets(answers *scaffold.Answers) (*newSecretsOf, error) {
 	if err != nil {
 		return nil, err
 	}
-	prepared := &newSecretsOf{file: answers.BundleFile(), recipients: answers.Recipients}
+	prepared := &newSecretsOf{file: answers.BundleFile(), talos: answers.Talos, bundle: s.bundle, recipients: answers.Recipients}
 	if len(prepared.recipients) == 0 {
 		prepared.recipients = keys.recipients
 	}
 	prepared.readable = len(prepared.recipients) == 0 || keys.canOpen(prepared.recipients)
-	cluster := &declaredCluster{TalosCluster: &api.TalosCluster{Spec: api.TalosClusterSpec{TalosVersion: answers.Talos}}}
-	prepared.secrets, prepared.text, err = cluster.newBundle()
-	return prepared, err
+	return prepared, nil
 }
 
-// files are the secrets, encrypted, and the rule for whoever encrypts more of them. A key is made if there is none.
+// files are the secrets, new and encrypted, and the rule for whoever encrypts more of them. A key is made if there is none.
 func (n *newSecretsOf) files(undo *undo, now time.Time) ([]scaffold.File, error) {
 	if n == nil {
 		return nil, nil
+	}
+	made, err := n.bundle(n.talos, now)
+	if err != nil {
+		return nil, err
 	}
 	if len(n.recipients) == 0 {
 		if err := n.makeKey(undo, now); err != nil {
 			return nil, err
 		}
 	}
-	encrypted, err := sops.Encrypt(n.text, sops.Rule{Recipients: n.recipients}, rand.Reader, now)
+	encrypted, err := encryptBundle(n.file, made, sops.Rule{Recipients: n.recipients}, now)
 	if err != nil {
-		return nil, fmt.Errorf("encrypt %s: %w", n.file, err)
-	}
-	if err := allHidden(encrypted, n.secrets); err != nil {
 		return nil, err
 	}
 	return []scaffold.File{{Name: sopsConfigName, Text: newSopsConfig(n.recipients)}, {Name: n.file, Text: encrypted}}, nil

@@ -30,7 +30,7 @@ func runInit(ctx context.Context, t *testing.T, in io.Reader, args ...string) (s
 	root.SetOut(&said)
 	root.SetErr(&said)
 	root.AddGroup(&cobra.Group{ID: GroupFolder})
-	root.AddCommand(newInitIn(initShell{now: initNow, terminal: func(io.Reader) bool { return true }}, testVersion))
+	root.AddCommand(newInitIn(initShell{now: initNow, terminal: func(io.Reader) bool { return true }, bundle: givenBundle}, testVersion))
 	code := Run(ctx, root, append([]string{"init"}, args...))
 	return said.String(), code
 }
@@ -163,7 +163,7 @@ func TestInitDoesNotAskWithYes(t *testing.T) {
 // prepared is a folder that is about to be written.
 func prepared(t *testing.T, dir string, args ...string) (*madeFolder, *cobra.Command) {
 	t.Helper()
-	shell := initShell{now: initNow, terminal: func(io.Reader) bool { return false }}
+	shell := initShell{now: initNow, terminal: func(io.Reader) bool { return false }, bundle: givenBundle}
 	cmd := newInitIn(shell, testVersion)
 	cmd.SetErr(io.Discard)
 	cmd.SetContext(t.Context())

@@ -116,7 +116,7 @@ func TestTalosconfigIsKeptWhileItServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	start := time.Now()
-	secrets, err := pki.New(contract, start)
+	secrets, err := pki.NewIdentity(contract, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestTalosconfigIsKeptWhileItServes(t *testing.T) {
 			t.Errorf("%s: kept: %t", name, got)
 		}
 	}
-	other, err := pki.New(contract, start)
+	other, err := pki.NewIdentity(contract, start)
 	if err != nil {
 		t.Fatal(err)
 	}

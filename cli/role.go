@@ -19,13 +19,13 @@ import (
 func newRole() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "role",
-		Short: "List and show node roles",
+		Short: "List, show and recommend node roles",
 		Long: `A role says what a machine is for, and so which image it runs. Minos ships a
 few; a role of the same name in your folder replaces a built-in one.`,
-		Example: "minos role list\nminos role show gateway > gateway.yaml",
+		Example: "minos role list\nminos role recommend --needs longhorn\nminos role show gateway > gateway.yaml",
 		GroupID: GroupFolder,
 	}
-	cmd.AddCommand(newRoleList(), newRoleShow())
+	cmd.AddCommand(newRoleList(), newRoleRecommend(), newRoleShow())
 	return cmd
 }
 

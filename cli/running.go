@@ -79,6 +79,20 @@ func (o runningOptions) options() (gatherlive.Options, error) {
 	return options, err
 }
 
+// withoutTalosconfig refuses flags that mean nothing without one.
+func (o runningOptions) withoutTalosconfig() error {
+	flag := ""
+	switch {
+	case *o.talosContext != "":
+		flag = "talos-context"
+	case len(*o.nodes) > 0:
+		flag = "nodes"
+	default:
+		return nil
+	}
+	return Hint(fmt.Errorf("--%s is about machines, and there is no talosconfig by which to ask them", flag), "give --talosconfig FILE or set "+talosconfigVariable)
+}
+
 // talos is the context of the talosconfig; nil if none is given.
 func (o runningOptions) talos() (*clientconfig.Context, error) {
 	path := *o.talosconfig
@@ -86,12 +100,7 @@ func (o runningOptions) talos() (*clientconfig.Context, error) {
 		path = os.Getenv(talosconfigVariable)
 	}
 	if path == "" {
-		for flag, given := range map[string]bool{"talos-context": *o.talosContext != "", "nodes": len(*o.nodes) > 0} {
-			if given {
-				return nil, Hint(fmt.Errorf("--%s is about machines, and there is no talosconfig by which to ask them", flag), "give --talosconfig FILE or set "+talosconfigVariable)
-			}
-		}
-		return nil, nil
+		return nil, o.withoutTalosconfig()
 	}
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -208,8 +208,8 @@ spec:
   endpoint: {host: 192.0.2.10}
   controlPlane: {talos: {}}
 `)
-	if _, stderr, code := run(t, flags(), "secrets", "new", "shop", "--folder", filepath.Join(dir, "fleet"), "--make-key"); code != ExitOK {
-		t.Fatal(stderr)
+	if err := giveSecrets(dir, filepath.Join(dir, "fleet"), "shop"); err != nil {
+		t.Fatal(err)
 	}
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())

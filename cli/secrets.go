@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/sops"
 	"minos.dev/minos/talos/config"
 	"minos.dev/minos/talos/pki"
@@ -116,23 +117,22 @@ func (d *declaredCluster) makeSecrets(cmd *cobra.Command, options newSecretsOpti
 	return d.writeEncrypted(cmd, path, rule)
 }
 
-// newBundle makes secrets and their text.
-func (d *declaredCluster) newBundle() (*pki.Secrets, []byte, error) {
-	contract, err := config.Contract(d.Spec.TalosVersion)
+// newBundle makes the secrets of a cluster, of the kinds that its version of Talos wants. It takes a while: one of the keys is of RSA.
+func newBundle(version api.TalosVersion, now time.Time) (*pki.Secrets, error) {
+	contract, err := config.Contract(version)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	made, err := pki.New(contract, time.Now())
-	if err != nil {
-		return nil, nil, err
-	}
-	text, err := made.Marshal()
-	return made, text, err
+	return pki.New(contract, now)
 }
 
 // writePlain writes new secrets in clear.
 func (d *declaredCluster) writePlain(cmd *cobra.Command) error {
-	_, text, err := d.newBundle()
+	made, err := newBundle(d.Spec.TalosVersion, time.Now())
+	if err != nil {
+		return err
+	}
+	text, err := made.Marshal()
 	if err != nil {
 		return err
 	}
@@ -150,15 +150,13 @@ func (d *declaredCluster) writeEncrypted(cmd *cobra.Command, path string, rule s
 	if err != nil {
 		return err
 	}
-	made, text, err := d.newBundle()
+	now := time.Now()
+	made, err := newBundle(d.Spec.TalosVersion, now)
 	if err != nil {
 		return err
 	}
-	encrypted, err := sops.Encrypt(text, rule, rand.Reader, time.Now())
+	encrypted, err := encryptBundle(path, made, rule, now)
 	if err != nil {
-		return fmt.Errorf("encrypt %s: %w", path, err)
-	}
-	if err := allHidden(encrypted, made); err != nil {
 		return err
 	}
 	if err := createFile(path, encrypted, modeSecret); err != nil {
@@ -169,6 +167,19 @@ func (d *declaredCluster) writeEncrypted(cmd *cobra.Command, path string, rule s
 		say(cmd, "warning: none of your keys can decrypt it; keys are looked for in %s", keyPlaces())
 	}
 	return nil
+}
+
+// encryptBundle is the text of secrets, encrypted by a rule that hides all of them.
+func encryptBundle(path string, secrets *pki.Secrets, rule sops.Rule, now time.Time) ([]byte, error) {
+	text, err := secrets.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	encrypted, err := sops.Encrypt(text, rule, rand.Reader, now)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt %s: %w", path, err)
+	}
+	return encrypted, allHidden(encrypted, secrets)
 }
 
 // ownRecipients makes a key if there is none, and adds the recipients of all that there are to those that were given, unless

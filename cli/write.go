@@ -29,6 +29,9 @@ func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
+// errExists says that there is a file already where one was to be made.
+var errExists = errors.New("exists already, and nothing is written over it")
+
 // createFile writes a file that must not exist: what somebody has is never written over, also if it comes this very moment.
 func createFile(path string, data []byte, mode fs.FileMode) error {
 	temporary, err := writeTemporary(path, data, mode)
@@ -38,7 +41,7 @@ func createFile(path string, data []byte, mode fs.FileMode) error {
 	err = os.Link(temporary, path) // which, unlike a rename, refuses a name that is taken
 	_ = os.Remove(temporary)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s exists already, and nothing is written over it", path)
+		return fmt.Errorf("%s %w", path, errExists)
 	}
 	return err
 }

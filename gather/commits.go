@@ -80,8 +80,12 @@ func short(commit string) string { return commit[:min(len(commit), 12)] }
 
 // stays follows the whole history, the oldest first, for the versions that have secrets.
 func (h *history) stays(ctx context.Context) (map[string]stay, error) {
+	starts, err := h.starts(ctx)
+	if err != nil {
+		return nil, err
+	}
 	list := h.command(ctx, "rev-list", "--all", "--topo-order", "--reverse", "--missing=allow-any", "--stdin")
-	list.Stdin = bytes.NewReader(h.starts(ctx))
+	list.Stdin = bytes.NewReader(starts)
 	commits, err := list.Output()
 	if err != nil {
 		return nil, inWords(ctx, err)

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"minos.dev/minos/check/facts"
@@ -49,7 +50,7 @@ func Folder(ctx context.Context, dir string, options Options) (facts.Source, err
 	if err != nil {
 		return source, err
 	}
-	source.Files, source.Leaks, source.Remarks = walked.files, walked.leaks(), walked.remarks
+	source.Files, source.Leaks, source.Remarks = walked.files, walked.leaks(), slices.Concat(walked.remarks, listed.unread)
 	if only == "" {
 		foreign(dir, &source)
 	}
@@ -89,15 +90,28 @@ func repositories(ctx context.Context, dir string) ([]*repository, *index, error
 	}
 	all := []*repository{own}
 	for _, folder := range listed.submodules {
-		below, err := open(ctx, filepath.Join(dir, filepath.FromSlash(folder)))
-		if err != nil || below.inside != "" {
+		path := filepath.Join(dir, filepath.FromSlash(folder))
+		if _, err := os.Lstat(filepath.Join(path, ".git")); errors.Is(err, fs.ErrNotExist) {
 			continue // it was never fetched: its files are not here
 		}
-		below.prefix = folder + "/"
-		if more, err := below.index(ctx); err == nil {
-			listed.add(folder, more)
-			all = append(all, below)
+		below, more, err := submodule(ctx, path)
+		if err != nil {
+			listed.unread = append(listed.unread, fmt.Sprintf("%s is a submodule of which nothing is known, and its secrets were not looked for: %v", folder, err))
+			continue
 		}
+		below.prefix = folder + "/"
+		listed.add(folder, more)
+		all = append(all, below)
 	}
 	return all, listed, ctx.Err()
+}
+
+// submodule is a repository below another one, and what it says of its files.
+func submodule(ctx context.Context, path string) (*repository, *index, error) {
+	found, err := open(ctx, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	listed, err := found.index(ctx)
+	return found, listed, err
 }

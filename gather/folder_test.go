@@ -155,6 +155,28 @@ func TestSubmoduleAndWorktree(t *testing.T) {
 	}
 }
 
+// TestBrokenSubmodule tells a submodule that cannot be read from one that was never fetched: its secrets would be passed over.
+func TestBrokenSubmodule(t *testing.T) {
+	inner, r := newRepo(t), newRepo(t)
+	inner.commit("worker.yaml", planted)
+	r.git("submodule", "--quiet", "add", "file://"+inner.dir, "below/inner")
+	r.git("commit", "--quiet", "--message", "submodule")
+	r.write("below/inner/.git", "gitdir: ../nowhere\n")
+	remarks := r.gather().Remarks
+	if len(remarks) != 1 || !strings.HasPrefix(remarks[0], "below/inner is a submodule of which nothing is known, and its secrets were not looked for: ") {
+		t.Errorf("got %q", remarks)
+	}
+	if err := os.RemoveAll(filepath.Join(r.dir, "below/inner")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(r.dir, "below/inner"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if remarks := r.gather().Remarks; len(remarks) > 0 {
+		t.Errorf("one that was never fetched: %q", remarks)
+	}
+}
+
 // TestHostile has a repository name programs in every setting by which Git runs one, and expects none of them to run.
 func TestHostile(t *testing.T) {
 	r := newRepo(t)

@@ -116,19 +116,22 @@ func (h *history) scan(ctx context.Context) error {
 }
 
 // starts are the commits from which the history is followed, beside all names: the stashes below the topmost.
-func (h *history) starts(ctx context.Context) []byte {
+func (h *history) starts(ctx context.Context) ([]byte, error) {
 	if _, err := h.run(ctx, "rev-parse", "--verify", "--quiet", "refs/stash"); err != nil {
-		return nil // there are none
+		return nil, ctx.Err() // there are none
 	}
-	stashes, _ := h.run(ctx, "rev-list", "--walk-reflogs", "refs/stash")
-	return stashes
+	return h.run(ctx, "rev-list", "--walk-reflogs", "refs/stash")
 }
 
 // versions tells all versions of files to the lanes. All of one path go to one lane, because Git keeps them as differences from each
 // other.
 func (h *history) versions(ctx context.Context, lanes []chan version) error {
+	starts, err := h.starts(ctx)
+	if err != nil {
+		return err
+	}
 	list := h.command(ctx, "rev-list", "--objects", "--filter=object:type=blob", "--filter-provided-objects", "--missing=print", "--indexed-objects", "--all", "--stdin")
-	list.Stdin = bytes.NewReader(h.starts(ctx))
+	list.Stdin = bytes.NewReader(starts)
 	var complaint bytes.Buffer
 	list.Stderr = &complaint
 	out, err := list.StdoutPipe()

@@ -15,6 +15,8 @@ type index struct {
 	ignored map[string]bool
 	// submodules are folders of other repositories that belong to this one.
 	submodules []string
+	// unread says of which of them nothing is known, and why.
+	unread []string
 }
 
 // index asks Git which files it tracks and which it ignores.

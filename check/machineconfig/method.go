@@ -33,9 +33,16 @@ const fewest = 3
 
 // words are how people call the ways.
 var words = map[way][]string{
-	byHand: {"gen config", "gen-config", "genconfig", "by hand", "manual"}, talhelper: {"talhelper"}, topf: {"topf"}, terraform: {"terraform", "tofu"}, pulumi: {"pulumi"},
+	byHand: {"gen config", "gen-config", "genconfig"}, talhelper: {"talhelper"}, topf: {"topf"}, terraform: {"terraform", "tofu"}, pulumi: {"pulumi"},
 	clusterAPI: {"cluster api", "cluster-api", "clusterapi", "capi", "cabpt"}, omni: {"omni"}, minos: {"minos"}, gitops: {"gitops", "argo", "flux", "pipeline"},
 }
+
+// hands are words for work without a tool. They say how configurations are made only where no tool is named that makes them: "Minos over
+// Git, applied by hand" is about how they reach machines.
+var hands = []string{"by hand", "manual"}
+
+// makers are the ways in which a tool makes all configurations from one declaration.
+var makers = []way{talhelper, topf, terraform, pulumi, clusterAPI, omni, minos}
 
 // undecided are answers that are none.
 var undecided = []string{"none", "tbd", "todo", "unknown", "undecided", "?", "-"}
@@ -51,7 +58,14 @@ func told(cluster *facts.Cluster) (string, facts.Place) {
 // says tells whether people say of a cluster that it is managed in a way.
 func says(cluster *facts.Cluster, by way) bool {
 	text, _ := told(cluster)
-	return slices.ContainsFunc(words[by], func(word string) bool { return strings.Contains(strings.ToLower(text), word) })
+	return mentions(strings.ToLower(text), words[by]...)
+}
+
+// handmade tells whether people say of a cluster that its configurations are made by hand.
+func handmade(cluster *facts.Cluster) bool {
+	text, _ := told(cluster)
+	made := slices.ContainsFunc(makers, func(by way) bool { return says(cluster, by) })
+	return says(cluster, byHand) || !made && mentions(strings.ToLower(text), hands...)
 }
 
 // mainFiles are files by which a way is known.
@@ -109,7 +123,7 @@ func named(all *facts.Facts, sheet *rule.Sheet) {
 // small wants configurations to be made by hand for few machines only.
 func small(all *facts.Facts, sheet *rule.Sheet) {
 	for _, cluster := range all.Clusters {
-		if !says(cluster, byHand) {
+		if !handmade(cluster) {
 			continue
 		}
 		_, place := told(cluster)
