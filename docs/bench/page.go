@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,7 @@ func aboutMachine(found results) string {
 			"cpu": "processor", "go": "Go", "load": "load by others at the start",
 		}[name]
 		if value := found.machine[name]; value != "" {
-			rows = append(rows, fmt.Sprintf("| %s | %s |", or(heading, name), value))
+			rows = append(rows, fmt.Sprintf("| %s | %s |", cmp.Or(heading, name), value))
 		}
 	}
 	text := "| measured | |\n|---|---|\n" + strings.Join(rows, "\n") + "\n\n"
@@ -64,14 +65,6 @@ func aboutMachine(found results) string {
 	return text
 }
 
-// or is a text, or another one if it is empty.
-func or(text, other string) string {
-	if text == "" {
-		return other
-	}
-	return text
-}
-
 // aboutRatios is the table of what is promised.
 func aboutRatios(found results) string {
 	var rows []string
@@ -84,12 +77,12 @@ func aboutRatios(found results) string {
 		if one.used(figure) > 1 {
 			verdict = "**not kept**"
 		}
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |", one.name, or(words(variant), "–"), number(figure), one.bound(), verdict))
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s |", one.name, cmp.Or(words(variant), "–"), number(figure), one.bound(), verdict))
 	}
 	if len(rows) == 0 {
 		return ""
 	}
-	return "## Ratios and their limits\n\n| | at | measured | limit | |\n|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n\n" + picture("ratios", "How much of its limit each ratio uses")
+	return "## Ratios and their limits\n\n| | at | measured | limit | |\n|---|---|---|---|---|\n" + strings.Join(rows, "\n") + "\n\n" + picture("ratios", ratiosTitle)
 }
 
 // picture is a plot on the page.
@@ -111,7 +104,7 @@ func (s subject) section(found results) string {
 	}
 	text.WriteString("\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
 	for _, one := range lines {
-		text.WriteString("| " + or(words(one.variant), "–") + " |")
+		text.WriteString("| " + cmp.Or(words(one.variant), "–") + " |")
 		for _, column := range columns {
 			figure, ok := one.figures[column[0]]
 			text.WriteString(" " + map[bool]string{true: number(figure)}[ok] + " |")

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -130,7 +131,7 @@ func (r results) sized(benchmark string) []line {
 	found := slices.DeleteFunc(r.all(benchmark), func(one line) bool { _, ok := one.size(); return !ok })
 	slices.SortStableFunc(found, func(a, b line) int {
 		of, than := must(a.size()), must(b.size())
-		return int(of - than)
+		return cmp.Compare(of, than)
 	})
 	return found
 }

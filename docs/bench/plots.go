@@ -52,7 +52,7 @@ func plots(found results) []plot {
 		}
 	}
 	if svg := drawRatios(found); svg != "" {
-		made = append(made, plot{"ratios", "How much of its limit each ratio uses", svg})
+		made = append(made, plot{"ratios", ratiosTitle, svg})
 	}
 	return made
 }

@@ -65,6 +65,9 @@ func (r ratio) bound() string {
 	return "at most " + number(r.limit)
 }
 
+// ratiosTitle is what the picture of all ratios shows.
+const ratiosTitle = "How much of its limit each ratio uses"
+
 // drawRatios is a picture of all ratios beside their limits.
 func drawRatios(found results) string {
 	const row, name, bars = 26, 330, 270 // the height of a row, where bars begin and how long one is that is at its limit
@@ -94,7 +97,7 @@ func drawRatios(found results) string {
 		return ""
 	}
 	tall := top + at*row + 36
-	return opening("How much of its limit each ratio uses", tall) + rows.String() +
+	return opening(ratiosTitle, tall) + rows.String() +
 		fmt.Sprintf(`<line class="axis" x1="%d" x2="%[1]d" y1="%d" y2="%d" stroke-width="2" stroke-dasharray="4 3"/>`+"\n", name+bars, top-4, top+at*row+4) +
 		fmt.Sprintf(`<text x="%d" y="%d" text-anchor="middle">the limit</text>`+"\n</svg>\n", name+bars, top+at*row+20)
 }

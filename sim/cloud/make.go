@@ -153,7 +153,7 @@ func (c *Cloud) rack(i *instance, found record) error {
 func (r record) machine(disk machine.Disk, port int) machine.Options {
 	return machine.Options{
 		Name: r.Name, Disk: disk, UserData: r.UserData, Platform: image.PlatformOf(api.MemberSim), Hostname: r.Name,
-		Addresses: []netip.Addr{*r.Address}, CPUs: r.cpus(), MemoryMiB: r.memory(), Devices: r.devices(),
+		Addresses: []netip.Addr{*r.Address}, CPUs: r.Size.CPUs, MemoryMiB: r.Size.MemoryMiB, Devices: r.devices(),
 		// The cloud does here what a cloud's own controller does with Nodes: it is the only one who knows the ID.
 		ProviderID: r.providerID(),
 		Listen:     net.JoinHostPort(r.Address.String(), strconv.Itoa(port)),

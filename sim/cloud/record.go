@@ -3,7 +3,6 @@
 package cloud
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -88,10 +87,6 @@ func (r record) instance(shown change) backend.Instance {
 	}
 	return instance
 }
-
-// cpus and memory are the size that it has.
-func (r record) cpus() int64   { return cmp.Or(r.Size.CPUs, 4) }
-func (r record) memory() int64 { return cmp.Or(r.Size.MemoryMiB, 8<<10) }
 
 // devices are what its graphics processor brings that a service of an extension waits for.
 func (r record) devices() []string {

@@ -39,28 +39,25 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestSize is how large a machine is, and what it has in it.
-func TestSize(t *testing.T) {
+// TestDevices is what a machine has in it.
+func TestDevices(t *testing.T) {
 	var none record
-	some := record{Size: wire.Size{CPUs: 2, MemoryMiB: 512, GPU: "NVIDIA"}}
-	if none.cpus() != 4 || none.memory() != 8192 || none.devices() != nil {
-		t.Errorf("without a size it has %d, %d and %v", none.cpus(), none.memory(), none.devices())
-	}
-	if some.cpus() != 2 || some.memory() != 512 {
-		t.Errorf("it has %d and %d", some.cpus(), some.memory())
+	some := record{Size: wire.Size{GPU: "NVIDIA"}}
+	if none.devices() != nil {
+		t.Errorf("without a size it has %v", none.devices())
 	}
 	if diff := cmp.Diff([]string{"/sys/bus/pci/drivers/nvidia"}, some.devices()); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// TestMachine is what a record is in the rack.
+// TestMachine is what a record is in the rack. What the size does not say is left to the machine.
 func TestMachine(t *testing.T) {
 	address := netip.MustParseAddr("127.1.2.3")
 	r := record{ID: "i-1", Name: "m", Address: &address, UserData: []byte("text"), Size: wire.Size{CPUs: 2}}
 	want := machine.Options{
 		Name: "m", UserData: []byte("text"), Platform: "nocloud", Hostname: "m", Addresses: []netip.Addr{address}, ProviderID: "sim:///i-1",
-		CPUs: 2, MemoryMiB: 8192, Listen: "127.1.2.3:50000",
+		CPUs: 2, Listen: "127.1.2.3:50000",
 	}
 	if diff := cmp.Diff(want, r.machine(nil, 50000), cmpopts.EquateComparable(netip.Addr{})); diff != "" {
 		t.Error(diff)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command is `minos sim`: the commands that rehearse. They print, and never decide.
+// Package command is `minos sim` and `minos dev`: the commands that rehearse, and have everything on this machine. They print, and
+// never decide.
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +145,7 @@ func (p *printer) line(line scenario.Line) {
 		return
 	}
 	// Nobody is left to complain to, and the rehearsal goes on.
-	_, _ = fmt.Fprintf(p.out, "%9s  %-16s %-9s %s\n", clock(line.At), dash(line.Machine), dash(string(line.Step)), line.Message)
+	_, _ = fmt.Fprintf(p.out, "%9s  %-16s %-9s %s\n", clock(line.At), cmp.Or(line.Machine, "-"), cmp.Or(line.Step, "-"), line.Message)
 }
 
 // result prints how it ended.
@@ -176,12 +178,6 @@ func (p *printer) result(result scenario.Result) error {
 
 // clock is a simulated time as minutes, seconds and tenths.
 func clock(at time.Duration) string {
+	at = at.Round(time.Second / 10) // or 59.96 seconds would be sixty
 	return fmt.Sprintf("%d:%04.1f", int(at.Minutes()), (at % time.Minute).Seconds())
-}
-
-func dash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

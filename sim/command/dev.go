@@ -126,7 +126,7 @@ func (o devOptions) play(cmd *cobra.Command, session *dev.Session, report *repor
 		if err := report.findings(late.Findings); err != nil {
 			return err
 		}
-		err = cli.Exit(cli.ExitFindings, fmt.Errorf("%w: the logs are in %s", late, filepath.Dir(session.Estate().LogFile(""))))
+		err = cli.Exit(cli.ExitFindings, fmt.Errorf("%w: the logs are in %s", late, session.Estate().Logs()))
 		if *o.once || story != nil {
 			return err
 		}

@@ -125,3 +125,13 @@ func TestPortray(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestClock(t *testing.T) {
+	for at, want := range map[time.Duration]string{
+		0: "0:00.0", 1540 * time.Millisecond: "0:01.5", 59960 * time.Millisecond: "1:00.0", 71*time.Minute + 9*time.Second: "71:09.0",
+	} {
+		if got := clock(at); got != want {
+			t.Errorf("%s is %s, and should be %s", at, got, want)
+		}
+	}
+}

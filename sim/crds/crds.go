@@ -13,7 +13,8 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
+	"path"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -64,11 +65,11 @@ func In(ctx context.Context, module, version, folder string) ([]*apiextensionsv1
 
 // Read returns the definitions in a folder, with the labels of the kustomization above it.
 func Read(root fs.FS, folder string) ([]*apiextensionsv1.CustomResourceDefinition, error) {
-	labels, err := commonLabels(root, filepath.Join(filepath.Dir(folder), "kustomization.yaml"))
+	labels, err := commonLabels(root, path.Join(path.Dir(folder), "kustomization.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	files, err := fs.Glob(root, filepath.Join(folder, "*.yaml"))
+	files, err := fs.Glob(root, path.Join(folder, "*.yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +95,13 @@ func Read(root fs.FS, folder string) ([]*apiextensionsv1.CustomResourceDefinitio
 		found = append(found, definition)
 	}
 	return found, nil
+}
+
+// IsServed says whether the API server serves a definition.
+func IsServed(definition *apiextensionsv1.CustomResourceDefinition) bool {
+	return slices.ContainsFunc(definition.Status.Conditions, func(condition apiextensionsv1.CustomResourceDefinitionCondition) bool {
+		return condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue
+	})
 }
 
 // commonLabels are what a kustomization adds to everything. There need not be one.

@@ -5,6 +5,7 @@ package datacentre
 import (
 	"net"
 	"net/netip"
+	"strconv"
 
 	"minos.dev/minos/sim/door"
 	"minos.dev/minos/sim/hosted"
@@ -64,10 +65,7 @@ func through(environment machine.Environment, doors *door.Doors) machine.Environ
 		if err != nil {
 			return nil // which leaves it to the machine
 		}
-		return []string{net.JoinHostPort(host, trustdPort)}
+		return []string{net.JoinHostPort(host, strconv.Itoa(hosted.SignerPort))}
 	}
 	return environment
 }
-
-// trustdPort is where signers listen.
-const trustdPort = "50001"

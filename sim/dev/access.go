@@ -4,6 +4,7 @@ package dev
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"path/filepath"
@@ -48,14 +49,13 @@ func (s *Session) WriteAccess(ctx context.Context) (Access, error) {
 	if err != nil {
 		return access, err
 	}
-	cluster := &api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: Cluster}}
-	if text, err = s.secret(ctx, names.Kubeconfig(cluster), "value"); err == nil {
+	if text, err = s.kubeconfig(ctx); err == nil {
 		err = file.Write(access.Tenant, text)
 	}
 	if err != nil {
 		return access, err
 	}
-	if text, err = s.secret(ctx, names.Talosconfig(cluster), "talosconfig"); err != nil {
+	if text, err = s.secret(ctx, names.Talosconfig(declaredCluster()), "talosconfig"); err != nil {
 		return access, err
 	}
 	access.Machine, text, err = s.aimed(ctx, text)
@@ -83,13 +83,23 @@ func (s *Session) aimed(ctx context.Context, text []byte) (string, []byte, error
 		}
 	}
 	if len(addresses) == 0 {
-		return "", nil, fmt.Errorf("no machine answers at a Talos API")
+		return "", nil, errors.New("no machine answers at a Talos API")
 	}
 	for _, one := range config.Contexts {
 		one.Endpoints, one.Nodes = addresses[:1], addresses[:1]
 	}
 	text, err = config.Bytes()
 	return addresses[0], text, err
+}
+
+// declaredCluster is the tenant's cluster, as far as names follow from it.
+func declaredCluster() *api.TalosCluster {
+	return &api.TalosCluster{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: Cluster}}
+}
+
+// kubeconfig reads how an administrator reaches the tenant's cluster.
+func (s *Session) kubeconfig(ctx context.Context) ([]byte, error) {
+	return s.secret(ctx, names.Kubeconfig(declaredCluster()), "value")
 }
 
 // secret reads a key of a Secret.

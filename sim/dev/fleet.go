@@ -11,14 +11,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"minos.dev/minos/sim/estate"
 	"minos.dev/minos/sim/file"
 )
 
@@ -58,11 +56,13 @@ func (s *Session) declare(ctx context.Context) error {
 		if err := s.keep(name, text); err != nil {
 			return err
 		}
-		read, err := parse(text)
+		read, err := estate.Parse(text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		objects = append(objects, read...)
+		for _, object := range read {
+			objects = append(objects, object)
+		}
 	}
 	for _, object := range objects {
 		if err := client.IgnoreAlreadyExists(s.client.Create(ctx, object)); err != nil {
@@ -79,17 +79,4 @@ func (s *Session) keep(name string, text []byte) error {
 		return err
 	}
 	return file.Write(filepath.Join(folder, name), text)
-}
-
-// parse reads the objects of a file.
-func parse(text []byte) ([]client.Object, error) {
-	var found []client.Object
-	for part := range strings.SplitSeq(string(text), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(part), object); err != nil {
-			return nil, err
-		}
-		found = append(found, object)
-	}
-	return found, nil
 }

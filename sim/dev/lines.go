@@ -3,6 +3,7 @@
 package dev
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -29,7 +30,7 @@ func happened(before, after View, begin time.Time) []Line {
 			lines = append(lines, Line{After: at, What: one.Name, Text: "is gone"})
 		}
 	}
-	slices.SortStableFunc(lines, func(a, b Line) int { return int(a.After - b.After) })
+	slices.SortStableFunc(lines, func(a, b Line) int { return cmp.Compare(a.After, b.After) })
 	return lines
 }
 

@@ -96,9 +96,6 @@ func (v View) others(but string) error {
 	return nil
 }
 
-// now looks once.
-func (s *Session) now(ctx context.Context) (View, error) { return s.follow(ctx) }
-
 // change patches a pool.
 func (s *Session) change(ctx context.Context, pool, patch string) error {
 	object := &api.NodePool{ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: pool}}
@@ -119,12 +116,12 @@ func (s *Session) centre() (*datacentre.DataCentre, error) {
 	return nil, errors.New("the places do not run")
 }
 
-// begin is how all is before a story, which has to be Ready.
+// beginStory is how all is before a story, which has to be Ready.
 func (s *Session) beginStory(ctx context.Context) (View, *datacentre.DataCentre, error) {
 	if err := s.AwaitReady(ctx, expectWithin); err != nil {
 		return View{}, nil, err
 	}
-	view, err := s.now(ctx)
+	view, err := s.follow(ctx)
 	if err != nil {
 		return View{}, nil, err
 	}

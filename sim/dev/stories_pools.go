@@ -16,8 +16,11 @@ import (
 	"minos.dev/minos/sim/machine"
 )
 
-// badPatch makes machines ask another cluster for their certificates: nobody would join.
-const badPatch = `{"spec":{"config":{"patches":[{"machine":{"token":"not-the-token-of-this-pool"}}]}}}`
+// badPatch makes machines ask another cluster for their certificates: nobody would join. goodPatch takes it back.
+const (
+	badPatch  = `{"spec":{"config":{"patches":[{"machine":{"token":"not-the-token-of-this-pool"}}]}}}`
+	goodPatch = `{"spec":{"config":null}}`
+)
 
 // badLayer gives a pool a layer that would break its machines: first through the guard, and then past it.
 func badLayer(ctx context.Context, s *Session) error {
@@ -26,8 +29,11 @@ func badLayer(ctx context.Context, s *Session) error {
 		return err
 	}
 	s.tell("a layer of pool %s replaces the token that its machines join with", general)
-	if err := s.change(ctx, general, badPatch); err == nil || !strings.Contains(err.Error(), "machine.token") {
-		return errors.Join(fmt.Errorf("the guard did not refuse it: %w", err), s.change(ctx, general, `{"spec":{"config":null}}`))
+	switch err := s.change(ctx, general, badPatch); {
+	case err == nil:
+		return errors.Join(errors.New("the guard did not refuse it"), s.change(ctx, general, goodPatch))
+	case !strings.Contains(err.Error(), "machine.token"):
+		return fmt.Errorf("the guard did not name the field: %w", err)
 	}
 	s.Say("as expected", "the guard refuses it at the door, and names the field")
 	s.tell("the operator is away, and its guard with it: now it gets in")
@@ -45,7 +51,7 @@ func badLayer(ctx context.Context, s *Session) error {
 	}
 	return s.undo(ctx, story(), func(ctx context.Context) error {
 		s.tell("the layer is taken back")
-		return errors.Join(s.estate.Start(ctx, estate.Operator), s.change(ctx, general, `{"spec":{"config":null}}`))
+		return errors.Join(s.estate.Start(ctx, estate.Operator), s.change(ctx, general, goodPatch))
 	})
 }
 
@@ -82,7 +88,7 @@ func stuckService(ctx context.Context, s *Session) error {
 	if err != nil {
 		return err
 	}
-	objects, err := parse([]byte(annex))
+	objects, err := estate.Parse([]byte(annex))
 	if err != nil {
 		return err
 	}

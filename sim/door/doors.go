@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -59,10 +61,14 @@ func New() *Doors {
 	return &Doors{links: map[Link]*link{}, doors: map[netip.AddrPort]*door{}}
 }
 
-// of is a link, for whoever holds the mutex.
+// of is a link, for whoever holds the mutex. One that is asked for when all doors are taken away is shut.
 func (d *Doors) of(name Link) *link {
 	if d.links[name] == nil {
-		d.links[name] = &link{changed: make(chan struct{})}
+		made := &link{changed: make(chan struct{})}
+		if d.closed {
+			made.state = Shut
+		}
+		d.links[name] = made
 	}
 	return d.links[name]
 }
@@ -122,6 +128,7 @@ func (d *Doors) Remove(at netip.AddrPort) {
 func (d *Doors) Close() {
 	d.mutex.Lock()
 	d.closed = true
+	links := slices.Collect(maps.Keys(d.links))
 	for at, found := range d.doors {
 		_ = found.listener.Close()
 		delete(d.doors, at)
@@ -130,7 +137,7 @@ func (d *Doors) Close() {
 		_ = d.nowhere.Close()
 	}
 	d.mutex.Unlock()
-	for _, name := range []Link{ToManagement, ToPlace, ToTenant, ToSigner, ToServer} {
+	for _, name := range links { // those who pass or wait ask again, and hear that it is over
 		d.Set(name, Shut)
 	}
 	d.work.Wait()

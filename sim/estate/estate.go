@@ -123,7 +123,7 @@ func Prepare(options Options) (*Estate, error) {
 	if _, err := program.Find(program.Kube); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(filepath.Join(folder, "logs"), 0o700); err != nil {
+	if err := os.MkdirAll(e.Logs(), 0o700); err != nil {
 		return nil, err
 	}
 	// Whoever holds the network has the folder: the kernel lets go of it when this program ends, however it ends.
@@ -153,9 +153,6 @@ func (e *Estate) Kill(name Part) {
 
 // Runs says whether a part does.
 func (e *Estate) Runs(name Part) bool { return e.parts[name].runs() }
-
-// Took is how long the last start of a part took.
-func (e *Estate) Took(name Part) time.Duration { return e.parts[name].lasted() }
 
 // Close ends everything and returns when nothing is left, the parts that need others first.
 func (e *Estate) Close() error {
@@ -213,10 +210,11 @@ func (e *Estate) Centre() *datacentre.DataCentre {
 	return e.centre
 }
 
+// Logs is the folder of all logs.
+func (e *Estate) Logs() string { return filepath.Join(e.options.Folder, "logs") }
+
 // LogFile is where a part's log is.
-func (e *Estate) LogFile(name Part) string {
-	return filepath.Join(e.options.Folder, "logs", string(name)+".log")
-}
+func (e *Estate) LogFile(name Part) string { return filepath.Join(e.Logs(), string(name)+".log") }
 
 // at is where something of the estate listens: the same in every start, and nobody else's.
 func (e *Estate) at(what string, port uint16) (netip.AddrPort, error) {

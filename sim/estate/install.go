@@ -3,6 +3,7 @@
 package estate
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,7 +13,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -118,13 +118,24 @@ func documents(folder fs.FS, pattern string) ([]*unstructured.Unstructured, erro
 		if err != nil {
 			return nil, err
 		}
-		for part := range strings.SplitSeq(string(text), "\n---\n") {
-			object := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(part), object); err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			found = append(found, object)
+		objects, err := Parse(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		found = append(found, objects...)
+	}
+	return found, nil
+}
+
+// Parse reads the objects of a text, between which a line of three dashes stands.
+func Parse(text []byte) ([]*unstructured.Unstructured, error) {
+	var found []*unstructured.Unstructured
+	for part := range bytes.SplitSeq(text, []byte("\n---\n")) {
+		object := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(part, object); err != nil {
+			return nil, err
+		}
+		found = append(found, object)
 	}
 	return found, nil
 }
@@ -165,12 +176,7 @@ func served(ctx context.Context, c client.Client, name string) error {
 		if err := c.Get(ctx, client.ObjectKey{Name: name}, definition); err != nil {
 			return false, err
 		}
-		for _, condition := range definition.Status.Conditions {
-			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
-				return true, nil
-			}
-		}
-		return false, nil
+		return crds.IsServed(definition), nil
 	})
 }
 

@@ -28,7 +28,6 @@ type part struct {
 
 	mutex sync.Mutex // of what follows
 	now   running    // nil when it does not run
-	took  time.Duration
 }
 
 // start starts it.
@@ -49,10 +48,9 @@ func (p *part) starts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", p.name, err)
 	}
-	took := time.Since(begin)
-	p.set(started, took)
+	p.set(started)
 	p.estate.work.Go(func() { p.watch(started) })
-	p.estate.options.Tell(p.name, fmt.Sprintf("is ready after %.1fs", took.Seconds()))
+	p.estate.options.Tell(p.name, fmt.Sprintf("is ready after %.1fs", time.Since(begin).Seconds()))
 	return nil
 }
 
@@ -119,10 +117,10 @@ func (p *part) restart(ended running, first bool) (done bool, err error) {
 }
 
 // set notes what runs.
-func (p *part) set(now running, took time.Duration) {
+func (p *part) set(now running) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.now, p.took = now, took
+	p.now = now
 }
 
 // runs says whether it does.
@@ -138,11 +136,4 @@ func (p *part) runs() bool {
 	default:
 		return true
 	}
-}
-
-// lasted is how long its last start took.
-func (p *part) lasted() time.Duration {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	return p.took
 }

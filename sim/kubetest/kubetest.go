@@ -34,6 +34,7 @@ import (
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/charts"
 	"minos.dev/minos/sim/controlplane"
+	"minos.dev/minos/sim/crds"
 )
 
 // startTimeout bounds the start of the control plane on a busy machine. It bounds, and does not measure.
@@ -146,18 +147,8 @@ func Install(ctx context.Context, c client.Client, definition *apiextensionsv1.C
 		if err := c.Get(ctx, client.ObjectKeyFromObject(definition), definition); err != nil {
 			return false, err
 		}
-		return established(definition), nil
+		return crds.IsServed(definition), nil
 	})
-}
-
-// established says whether the API server serves a definition.
-func established(definition *apiextensionsv1.CustomResourceDefinition) bool {
-	for _, condition := range definition.Status.Conditions {
-		if condition.Type == apiextensionsv1.Established {
-			return condition.Status == apiextensionsv1.ConditionTrue
-		}
-	}
-	return false
 }
 
 // Client returns the client of the package's control plane.

@@ -23,8 +23,11 @@ func (d *Double) Evict(ctx context.Context, namespace, name string) error {
 		return err
 	}
 	found, err := d.find(ctx, object)
-	if err != nil || found == nil {
+	if err != nil {
 		return fmt.Errorf("find the Machine of KubevirtMachine %s: %w", name, err)
+	}
+	if found == nil {
+		return fmt.Errorf("KubevirtMachine %s is paused, or no Machine's", name)
 	}
 	tenant, err := d.tenant(ctx, namespace, text(found.machine, "spec", "clusterName"))
 	if err != nil {

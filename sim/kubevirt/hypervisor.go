@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/siderolabs/talos/pkg/machinery/constants"
+
 	"minos.dev/minos/sim/machine"
 )
 
@@ -62,7 +64,7 @@ func (h *hypervisor) ensure(wanted vm) (*machine.Machine, error) {
 	}
 	options.Addresses = []netip.Addr{own}
 	if h.options.Addresses != nil {
-		options.Listen = netip.AddrPortFrom(own, talosPort).String()
+		options.Listen = netip.AddrPortFrom(own, constants.ApidPort).String()
 	}
 	return h.options.Rack.Add(options)
 }
@@ -74,9 +76,6 @@ func (h *hypervisor) address(name string) (netip.Addr, error) {
 	}
 	return h.options.Addresses.Take(name)
 }
-
-// talosPort is where a machine's own API answers.
-const talosPort = 50000
 
 // remove takes a machine out, with all that it has. What is gone already is no error.
 func (h *hypervisor) remove(namespace, name, identity string) error {

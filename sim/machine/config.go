@@ -102,13 +102,18 @@ func (s setting) supports(provider talosconfig.Provider) error {
 
 // oneLine puts the list of Talos's validation into one line.
 func oneLine(err error) error {
-	var lines []string
+	return errors.New(strings.Join(causes(err), "; "))
+}
+
+// causes are the errors that Talos has put into one, which prints them as a list.
+func causes(err error) []string {
+	var found []string
 	for line := range strings.Lines(err.Error()) {
 		if text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*")); text != "" && !strings.HasSuffix(text, "occurred:") {
-			lines = append(lines, text)
+			found = append(found, text)
 		}
 	}
-	return errors.New(strings.Join(lines, "; "))
+	return found
 }
 
 // complete says whether a configuration is enough to boot with.

@@ -11,5 +11,5 @@
 //
 // What it decides is in pure functions: what is on the disk after an upgrade (disk.go), which services keep a boot from
 // ending (services.go), what a Node looks like (node.go), who may call what (roles.go). What it does to the world is in thin
-// shells around them: identity.go, kubelet.go, register.go, lease.go and the api files.
+// shells around them: identity.go, kubelet.go, register.go and the api files.
 package machine

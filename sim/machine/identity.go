@@ -117,17 +117,9 @@ func newIdentityOf(certificate, key, clients []byte, basis string) (*identity, e
 
 // oneCause is the last of the errors that a client of Talos collected, without the deadline that ended it.
 func oneCause(err error) error {
-	var lines []string
-	for line := range strings.Lines(err.Error()) {
-		text := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(line), "*"))
-		if text == "" || strings.HasSuffix(text, "occurred:") || text == context.DeadlineExceeded.Error() || text == "timeout" {
-			continue
-		}
-		lines = append(lines, text)
-	}
-	lines = slices.Compact(lines)
-	if len(lines) == 0 {
+	found := slices.DeleteFunc(causes(err), func(text string) bool { return text == context.DeadlineExceeded.Error() || text == "timeout" })
+	if len(found) == 0 {
 		return err
 	}
-	return errors.New(lines[len(lines)-1])
+	return errors.New(found[len(found)-1])
 }

@@ -28,7 +28,7 @@ type job struct {
 	context context.Context // ends with the boot that the job belongs to
 }
 
-// atOnce is how many jobs run at the same time.
+// atOnce is how many jobs run, and how many machines ask to be signed, at the same time.
 const atOnce = 64
 
 // newSchedule returns a schedule that nobody watches yet.

@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -134,7 +135,7 @@ func Parse(text []byte) (*Scenario, error) {
 	if err := read.check(); err != nil {
 		return nil, err
 	}
-	slices.SortStableFunc(read.Steps, func(a, b Step) int { return int(a.At.Duration - b.At.Duration) })
+	slices.SortStableFunc(read.Steps, func(a, b Step) int { return cmp.Compare(a.At.Duration, b.At.Duration) })
 	return read, nil
 }
 

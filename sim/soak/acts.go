@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "minos.dev/minos/api/v1alpha1"
+	"minos.dev/minos/sim/estate"
 	"minos.dev/minos/sim/soak/invariant"
 	"minos.dev/minos/sim/soak/story"
 )
@@ -86,7 +87,7 @@ var errLeaving = errors.New("one of the same name is still there")
 
 // make makes an object. One that is there was made by a try whose answer was lost, unless it is on its way out.
 func (s *Stage) make(ctx context.Context, text string) error {
-	objects, err := parse(text)
+	objects, err := estate.Parse([]byte(text))
 	if err != nil {
 		return err
 	}

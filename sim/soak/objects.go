@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"minos.dev/minos/sim/soak/story"
@@ -132,16 +131,3 @@ func change(deed story.Deed, place story.Place) (string, error) {
 
 // label is what pools are relabelled by.
 const label = "soak.example.com/label"
-
-// parse reads objects.
-func parse(text string) ([]*unstructured.Unstructured, error) {
-	var found []*unstructured.Unstructured
-	for part := range strings.SplitSeq(text, "---\n") {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(part), object); err != nil {
-			return nil, err
-		}
-		found = append(found, object)
-	}
-	return found, nil
-}

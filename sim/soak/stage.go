@@ -125,7 +125,7 @@ func (s *Stage) furnish(ctx context.Context) error {
 	for _, name := range story.ClusterNames() {
 		texts = append(texts, strings.NewReplacer("NAMESPACE", namespaceOf(name), "AUTHKEY", authKey).Replace(tenancy))
 	}
-	objects, err := parse(strings.Join(texts, "---\n"))
+	objects, err := estate.Parse([]byte(strings.Join(texts, "---\n")))
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,9 @@ func (s *Stage) leaksInLogs() ([]invariant.Violation, error) {
 	return found, err
 }
 
-// isLog says whether a file is a log by its name.
+// isLog says whether a file is a log by its name: of a part, or of an API server, or one of either that was put aside.
 func isLog(name string) bool {
-	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".log.old") || strings.HasPrefix(name, "log.txt")
+	return strings.HasSuffix(name, ".log") || strings.HasSuffix(name, ".log.old") || name == "log.txt" || name == "log.old.txt"
 }
 
 // news is what a log has that was not read yet. One that was begun anew is read from its beginning.

@@ -16,7 +16,7 @@ type History struct {
 	pools    map[string]past          // by identity
 	worked   map[string]time.Duration // when a machine last did its work, by identity
 	instance map[string]string        // of a machine, by identity
-	made     map[string]string        // the instance of a name in a place and cluster
+	made     map[string]string        // the instance of a name in a place
 	secrets  map[string]string
 	excused  map[string]bool // pools that somebody else took machines from, by cluster and name
 	dead     map[string]bool // machines that were killed, by identity

@@ -5,9 +5,7 @@ package invariant
 import (
 	"bytes"
 	"encoding/base64"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -30,9 +28,8 @@ func (k Known) Learn(name, key string, value []byte) {
 	decoder := yaml.NewDecoder(bytes.NewReader(value))
 	for {
 		var document any
-		err := decoder.Decode(&document)
-		if errors.Is(err, io.EOF) || err != nil {
-			return // what is no YAML has no fields
+		if decoder.Decode(&document) != nil {
+			return // it ends, or is no YAML, which has no fields
 		}
 		k.walk(name+" "+key, document)
 	}

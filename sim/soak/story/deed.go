@@ -4,6 +4,7 @@ package story
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -35,7 +36,7 @@ const (
 	Meddle      Kind = "meddle"
 )
 
-// Acts and Faults are all of either.
+// Acts are all that people do.
 func Acts() []Kind {
 	return []Kind{MakeCluster, RemoveCluster, MakePool, ScalePool, ResizePool, RelabelPool, PatchPool, RemovePool, DeleteMachine}
 }
@@ -104,14 +105,7 @@ type Deed struct {
 func (d Deed) IsFault() bool { return d.Kind.IsFault() }
 
 // IsFault says whether a kind is one of what goes wrong.
-func (k Kind) IsFault() bool {
-	for _, fault := range Faults() {
-		if k == fault {
-			return true
-		}
-	}
-	return false
-}
+func (k Kind) IsFault() bool { return slices.Contains(Faults(), k) }
 
 // String is a deed in one line, with its time.
 func (d Deed) String() string {
