@@ -93,7 +93,7 @@ KEEP := | tee -a bin/bench.txt
 .PHONY: bench
 bench: build peers kube ## Measure, as ratios within one run, which bin/bench.txt keeps.
 	go run ./docs/bench machine | tee bin/bench.txt
-	go test -run '^$$' -bench . ./api/load $(KEEP)
+	go test -run '^$$' -bench . -benchtime 5s ./api/load $(KEEP)
 	go test -run '^$$' -bench History -benchtime 5x ./gather $(KEEP)
 	go test -run '^$$' -bench Render -benchtime 5x ./cmd/minos $(KEEP)
 	go test -run '^$$' -bench Check -benchtime 3x ./cmd/minos $(KEEP)

@@ -3,7 +3,6 @@
 package load
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -186,11 +185,7 @@ func (d *Document) decode(scheme *runtime.Scheme) error {
 	if err != nil {
 		return err
 	}
-	content, err := json.Marshal(d.content)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(content, object); err != nil {
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.content, object); err != nil {
 		return err
 	}
 	typed, ok := object.(Object)
