@@ -42,9 +42,10 @@ peers: ## Build bin/peers: the programs of others that ours is held against.
 	@mkdir -p bin/peers
 	go build -modfile=go.peers.mod -o bin/peers/ github.com/budimanjojo/talhelper/v3 github.com/getsops/sops/v3/cmd/sops
 
+# The stories of the operator as a whole take minutes, in which they mostly wait: twice as many packages as processors at a time.
 .PHONY: test
 test: kube peers ## Run all tests, on a real control plane.
-	go test -timeout 30m ./... # the stories of the operator as a whole take minutes
+	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -timeout 30m ./...
 	go -C kube test ./...
 	@$(MAKE) --no-print-directory fuzz
 

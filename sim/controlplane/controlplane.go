@@ -59,7 +59,11 @@ type ControlPlane struct {
 
 // Start starts a control plane and returns when it is ready.
 func Start(ctx context.Context, options Options) (*ControlPlane, error) {
-	p, err := start(ctx, "minos-kube ready:", options.arguments()...)
+	p, err := start(ctx, process.Command{
+		Ready: "minos-kube ready:", Args: options.arguments(),
+		// A quarter of what an API server computes is collecting its memory, of which there is enough for the short life of a test.
+		Environment: []string{"GOGC=400", "GOMEMLIMIT=2GiB"},
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -71,17 +75,14 @@ func Start(ctx context.Context, options Options) (*ControlPlane, error) {
 	return &ControlPlane{Kubeconfig: kubeconfig, process: p}, nil
 }
 
-// start runs minos-kube and waits for the line that begins with the given words.
-func start(ctx context.Context, ready string, arguments ...string) (*process.Process, error) {
-	program, err := Program()
-	if err != nil {
+// start runs a command of minos-kube, which ends with us.
+func start(ctx context.Context, command process.Command) (*process.Process, error) {
+	var err error
+	if command.Program, err = Program(); err != nil {
 		return nil, err
 	}
-	p, err := process.Start(ctx, process.Command{
-		Program: program, Args: append(arguments, "--stop-with-stdin"), Ready: ready,
-		// A quarter of what an API server computes is collecting its memory, of which there is enough for the short life of a test.
-		Environment: []string{"GOGC=400", "GOMEMLIMIT=2GiB"},
-	})
+	command.Args = append(command.Args, "--stop-with-stdin")
+	p, err := process.Start(ctx, command)
 	if err != nil && strings.Contains(err.Error(), "is in use by another minos-kube") {
 		err = fmt.Errorf("%w: %w", ErrInUse, err)
 	}
@@ -100,9 +101,9 @@ func (c *ControlPlane) StartClusterAPIThrough(ctx context.Context, kubeconfig st
 }
 
 // ClusterAPI starts Cluster API's core controllers as a process that is nobody's, and returns when they are ready. What the
-// arguments add is for minos-kube capi.
+// arguments add is for minos-kube capi. They get no more memory than others: benches hold the operator against them.
 func ClusterAPI(ctx context.Context, kubeconfig string, arguments ...string) (*process.Process, error) {
-	return start(ctx, "minos-kube capi ready:", append([]string{"capi", "--kubeconfig", kubeconfig}, arguments...)...)
+	return start(ctx, process.Command{Ready: "minos-kube capi ready:", Args: append([]string{"capi", "--kubeconfig", kubeconfig}, arguments...)})
 }
 
 // Process is the process of the control plane.
