@@ -20,6 +20,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/apply"
+	"minos.dev/minos/controller/later"
 	"minos.dev/minos/controller/metrics"
 	"minos.dev/minos/controller/tenant"
 	"minos.dev/minos/plan/names"
@@ -86,8 +87,8 @@ func (r *Reconciler) SetupWithManager(m manager.Manager) error {
 	}
 	built, err := builder.ControllerManagedBy(m).Named("taloscluster").
 		For(&api.TalosCluster{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})). // its status is our own word
-		Watches(&api.NodePool{}, gathered(ofPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
-		Watches(&corev1.Secret{}, gathered(r.ofSecret)).
+		Watches(&api.NodePool{}, later.Enqueue(ofPool), builder.WithPredicates(predicate.Funcs{UpdateFunc: matters})).
+		Watches(&corev1.Secret{}, later.Enqueue(r.ofSecret)).
 		WithOptions(controller.Options{MaxConcurrentReconciles: atOnce}).
 		Build(r)
 	r.watches = watches{controller: built, cache: m.GetCache()}

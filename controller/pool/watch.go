@@ -31,6 +31,7 @@ import (
 
 	api "minos.dev/minos/api/v1alpha1"
 	"minos.dev/minos/controller/index"
+	"minos.dev/minos/controller/later"
 	"minos.dev/minos/plan/names"
 	plan "minos.dev/minos/plan/pool"
 )
@@ -54,7 +55,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&api.NodeRole{}, handler.EnqueueRequestsFromMapFunc(r.everyPool), changed).
 		Watches(&api.Location{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
 		Watches(&api.ClusterLocation{}, handler.EnqueueRequestsFromMapFunc(r.ofLocation)).
-		Watches(&api.TalosMachine{}, gathered(labelled)).
+		Watches(&api.TalosMachine{}, later.Enqueue(labelled)).
 		Watches(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.ofNamespace), builder.WithPredicates(predicate.LabelChangedPredicate{})).
 		// Whole Secrets, and not their metadata only: what is read must not be older than what was told of.
 		Watches(&corev1.Secret{}, handler.EnqueueRequestsFromMapFunc(r.ofSecret)).
@@ -102,7 +103,7 @@ func (w *watching) ensure(with client.Client, kinds map[schema.GroupVersionKind]
 			return nil, fmt.Errorf("ask whether %s is served: %w", kind.Kind, err)
 		}
 		if w.control != nil {
-			if err := w.control.Watch(source.Kind[client.Object](w.cache, empty(kind), gathered(told))); err != nil {
+			if err := w.control.Watch(source.Kind[client.Object](w.cache, empty(kind), later.Enqueue(told))); err != nil {
 				return nil, fmt.Errorf("watch %s: %w", kind.Kind, err)
 			}
 		}
